@@ -89,15 +89,21 @@ def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict
 
 def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line; refuse unknown measurements."""
-    parser = argparse.ArgumentParser(prog="./dev bench", description="Measure a book's speed and size.")
+    parser = argparse.ArgumentParser(
+        prog="./dev bench", description="Measure a book's speed and size."
+    )
     parser.add_argument(
         "names",
         nargs="*",
         metavar="name",
         help=f"some of {', '.join(MEASUREMENTS)}; without names, all but {', '.join(LONG)}",
     )
-    parser.add_argument("--quick", action="store_true", help="use smaller books; takes less than a minute")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument(
+        "--quick", action="store_true", help="use smaller books; takes less than a minute"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of tables"
+    )
     parser.add_argument(
         "--record",
         action="store_true",
@@ -124,7 +130,9 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the service is asked")
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
-        parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
+        parser.error(
+            f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}"
+        )
     return given
 
 
@@ -136,7 +144,9 @@ def main(arguments: list[str] | None = None) -> int:
         scale = replace(scale, shelves=tuple(given.passages))
     with ExitStack() as stack:
         folder = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder))
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder)
+            )
         )
         if given.engine == servers.STARTED:
             given.engine = stack.enter_context(servers.started(folder))
@@ -146,24 +156,37 @@ def main(arguments: list[str] | None = None) -> int:
             facts["server"] = asyncio.run(servers.facts(given.engine))
         say: Callable[[str], None] = (lambda text: None) if given.json else _say
         say("\n".join(f"{name:<10} {fact}" for name, fact in facts.items()) + "\n")
-        found = measure(given.names or [name for name in MEASUREMENTS if name not in LONG], place, say)
+        found = measure(
+            given.names or [name for name in MEASUREMENTS if name not in LONG], place, say
+        )
     if given.record:
         _record(found, given.engine, facts)
     missed = [row.name.strip() for rows in found.values() for row in rows if row.missed]
     if given.json:
-        tables: dict[str, Any] = {name: [row.as_json() for row in rows] for name, rows in found.items()}
+        tables: dict[str, Any] = {
+            name: [row.as_json() for row in rows] for name, rows in found.items()
+        }
         _say(
-            json.dumps({"machine": facts, "measured": tables, "missed": missed}, indent=1, ensure_ascii=False)
+            json.dumps(
+                {"machine": facts, "measured": tables, "missed": missed},
+                indent=1,
+                ensure_ascii=False,
+            )
         )
     else:
         _say(f"missed targets: {', '.join(missed) or 'none'}")
-        _say("recorded runs older than what they measure:\n" + ("\n".join(recorded_runs.old()) or "none"))
+        _say(
+            "recorded runs older than what they measure:\n"
+            + ("\n".join(recorded_runs.old()) or "none")
+        )
     return 0
 
 
 def _record(found: dict[str, list[Row]], engine: str, facts: dict[str, str]) -> None:
     machine = ", ".join(
-        f"{name} {fact}" if name in ("python", "sqlite", "server", "fsync", "pace", "load") else fact
+        f"{name} {fact}"
+        if name in ("python", "sqlite", "server", "fsync", "pace", "load")
+        else fact
         for name, fact in facts.items()
         if name != "folder"
     )

@@ -58,13 +58,18 @@ def main(arguments: list[str] | None = None) -> int:
     only.add_argument("--vectors", action="store_true", help="only the vectors of the local model")
     only.add_argument("--recall", action="store_true", help="only recall, without the local model")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
-    parser.add_argument("--record", action="store_true", help="store the run for the page that shows it")
+    parser.add_argument(
+        "--record", action="store_true", help="store the run for the page that shows it"
+    )
     given = parser.parse_args(arguments)
     if given.pairs < 6:
         parser.error("--pairs: an interval needs at least 6")
     here = Path(__file__).resolve().parent.parent
     with tempfile.TemporaryDirectory(prefix="memoranda-against-") as folder:
-        sides = [(root, Path(folder) / name) for root, name in ((here, "here"), (given.checkout, "there"))]
+        sides = [
+            (root, Path(folder) / name)
+            for root, name in ((here, "here"), (given.checkout, "there"))
+        ]
         for root, place in sides:
             place.mkdir()
             if not given.vectors:
@@ -107,7 +112,9 @@ def write_down(figures: Sequence[Figure], checkout: Path, options: str) -> None:
                 f"{low:.2f} to {high:.2f}",
             ]
         )
-    machine = ", ".join(f"{name} {fact}" for name, fact in facts(Path.cwd()).items() if name != "folder")
+    machine = ", ".join(
+        f"{name} {fact}" for name, fact in facts(Path.cwd()).items() if name != "folder"
+    )
     record(
         "against",
         f"python -m bench.against CHECKOUT {options}",
@@ -177,7 +184,9 @@ class Stand:
         """Return one unit vector a row."""
         rows = []
         for text in texts:
-            seed = int.from_bytes(hashlib.blake2b(text.split()[0].encode(), digest_size=4).digest(), "big")
+            seed = int.from_bytes(
+                hashlib.blake2b(text.split()[0].encode(), digest_size=4).digest(), "big"
+            )
             rows.append(np.random.default_rng(seed).standard_normal(DIMENSION))
         vectors = np.array(rows, dtype=np.float32)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -297,7 +306,8 @@ async def embed(product: Any, _place: Path) -> dict[str, float]:
     # Messages of 3 to 120 words, as in a talk.
     lengths = np.clip(rng.lognormal(3.2, 0.8, _EMBEDDED + _ASKED), 3, 120).astype(int)
     texts = [
-        " ".join(_SPOKEN[int(one)] for one in rng.integers(len(_SPOKEN), size=count)) for count in lengths
+        " ".join(_SPOKEN[int(one)] for one in rng.integers(len(_SPOKEN), size=count))
+        for count in lengths
     ]
     await embedder.passages(texts[:8])
     began = time.perf_counter()
@@ -319,7 +329,9 @@ def child(package: str, place: str, task: str) -> int:
         "recall": recall,
         "vectors": embed,
     }
-    sys.stdout.write(json.dumps(asyncio.run(tasks[task](import_module(package), Path(place)))) + "\n")
+    sys.stdout.write(
+        json.dumps(asyncio.run(tasks[task](import_module(package), Path(place)))) + "\n"
+    )
     return 0
 
 

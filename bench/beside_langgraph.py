@@ -83,16 +83,25 @@ def _ours(stack: ExitStack, address: Path | str) -> BaseStore:
 
 def main(arguments: list[str]) -> None:
     """Compare on a file, and on a server where one is given."""
-    folder, size, samples, server = Path(arguments[0]), int(arguments[1]), int(arguments[2]), arguments[3]
+    folder, size, samples, server = (
+        Path(arguments[0]),
+        int(arguments[1]),
+        int(arguments[2]),
+        arguments[3],
+    )
     found: dict[str, Any] = {}
     with ExitStack() as stack:
         ours = _ours(stack, folder / f"items {size}.db")
-        theirs = stack.enter_context(SqliteStore.from_conn_string(str(folder / f"theirs {size}.db")))
+        theirs = stack.enter_context(
+            SqliteStore.from_conn_string(str(folder / f"theirs {size}.db"))
+        )
         theirs.setup()
         (mode,) = theirs.conn.execute("PRAGMA journal_mode").fetchone()
         (sync,) = theirs.conn.execute("PRAGMA synchronous").fetchone()
         note = f"ours: log wal, synchronous FULL; theirs: log {mode}, synchronous {sync}"
-        found.update((f"file: {name}", one) for name, one in compared(ours, theirs, size, samples, note))
+        found.update(
+            (f"file: {name}", one) for name, one in compared(ours, theirs, size, samples, note)
+        )
     if server:
         joined = f"{server}{'&' if '?' in server else '?'}"
         with ExitStack() as stack:
@@ -101,7 +110,9 @@ def main(arguments: list[str]) -> None:
             other = stack.enter_context(PostgresStore.from_conn_string(server))
             other.setup()
             note = "both: one commit on the same server, synchronous_commit as it is set there"
-            found.update((f"server: {name}", one) for name, one in compared(ours, other, size, samples, note))
+            found.update(
+                (f"server: {name}", one) for name, one in compared(ours, other, size, samples, note)
+            )
             with other.conn.cursor() as cursor:
                 cursor.execute("TRUNCATE store")
     print(json.dumps(found))

@@ -38,7 +38,10 @@ async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]
     async with memoranda.open(path, embed=stand_in, worker=False) as book:
         asked = await questions(book, "ann", stand_in, place)
         threads = [
-            one.id for one in (await book.records.list("ann", types="thread", limit=100, agent=AGENT)).records
+            one.id
+            for one in (
+                await book.records.list("ann", types="thread", limit=100, agent=AGENT)
+            ).records
         ]
         repetitions = range(min(place.scale.samples, 600))
         for number in repetitions:
@@ -51,7 +54,9 @@ async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]
             with looking.once():
                 await book.context("ann", question.text, mark_used=False, **given)
             with talking.once():
-                await book.context("ann", question.text, thread=threads[number % len(threads)], **given)
+                await book.context(
+                    "ann", question.text, thread=threads[number % len(threads)], **given
+                )
         for id in threads[:WAITING]:
             thread = await book.thread("ann", id=id, agent=AGENT)
             await thread.append("user", "One more thing.")
@@ -70,7 +75,12 @@ async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]
     ratios = [
         Row(f"  {name}, a multiple of recall", row.times(rows[0]), "x", target=target)
         for name, row, target in zip(
-            ("context", "context, mark_used=False", "context with a thread", "context while threads wait"),
+            (
+                "context",
+                "context, mark_used=False",
+                "context with a thread",
+                "context while threads wait",
+            ),
             rows[1:],
             (LONGER, LONGER, None, LONGER_WAITING),
             strict=True,

@@ -50,7 +50,12 @@ def _grown(place: Place, counts: tuple[int, int], stand_in: StandIn | None) -> I
             yield warm
             yield cold
     (warm_few, cold_few), (warm_many, cold_many) = rows
-    yield Row(f"growth from {few:,} to {many:,} owners, warm", warm_many.times(warm_few), "x", target=GROWTH)
+    yield Row(
+        f"growth from {few:,} to {many:,} owners, warm",
+        warm_many.times(warm_few),
+        "x",
+        target=GROWTH,
+    )
     yield Row("growth, owners not read before", cold_many.times(cold_few), "x")
 
 
@@ -61,7 +66,10 @@ def _add_some(path: Address, begin: int, end: int, step: int, place: Place) -> N
             for first in range(begin, end, step * 4):
                 wave = range(first, min(first + step * 4, end), step)
                 await asyncio.gather(
-                    *(fill(book, f"user {number}", place.scale.passages, talk, _SENTENCES) for number in wave)
+                    *(
+                        fill(book, f"user {number}", place.scale.passages, talk, _SENTENCES)
+                        for number in wave
+                    )
                 )
 
     asyncio.run(add())
@@ -72,11 +80,15 @@ async def _lend(path: Address, stand_in: StandIn) -> None:
         await lend_vectors(book, stand_in)
 
 
-async def anybody(path: Address, count: int, place: Place, stand_in: StandIn | None) -> tuple[Row, Row]:
+async def anybody(
+    path: Address, count: int, place: Place, stand_in: StandIn | None
+) -> tuple[Row, Row]:
     """Measure the first recall of each of some owners, then more recalls of the same owners in random order."""
     rng = random.Random(place.seed)
     talk = Talk(place.seed + 3)
-    chosen = [f"user {number}" for number in rng.sample(range(count), min(count, place.scale.samples))]
+    chosen = [
+        f"user {number}" for number in rng.sample(range(count), min(count, place.scale.samples))
+    ]
     warm, cold = Timed(), Timed()
     async with memoranda.open(path, embed=stand_in) as book:
         # Imports, compiled statements and word tables are shared by all owners: load them first.

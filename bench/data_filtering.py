@@ -42,7 +42,9 @@ CONDITIONS: Mapping[str, Callable[[int], dict[str, Any]]] = {
     "true for all": lambda n: {"data.number": {"gte": -n}},
     "nested": lambda n: {"data.home.town": TOWNS[n % len(TOWNS)]},
     "contains": lambda n: {"data.tags": {"contains": TAGS[n % len(TAGS)]}},
-    "one of many": lambda n: {"data.home.town": {"in": [TOWNS[(n + m) % len(TOWNS)] for m in range(20)]}},
+    "one of many": lambda n: {
+        "data.home.town": {"in": [TOWNS[(n + m) % len(TOWNS)] for m in range(20)]}
+    },
     "unequal": lambda n: {"data.home.town": {"ne": TOWNS[n % len(TOWNS)]}},
     "none matching": lambda n: {"data.missing": {"eq": n}},
     "three together": lambda n: {
@@ -84,7 +86,9 @@ async def _measured(path: Address, place: Place, stand_in: StandIn) -> list[Row]
             return await ask(book, "ann", asked[number % len(asked)], **how)
 
         async def listed(number: int, **how: Any) -> object:
-            return await book.records.list("ann", limit=100, newest_first=number % 2 == 0, agent=AGENT, **how)
+            return await book.records.list(
+                "ann", limit=100, newest_first=number % 2 == 0, agent=AGENT, **how
+            )
 
         async def counted(number: int, **how: Any) -> object:
             return await book.records.count("ann", agent=AGENT, **how)

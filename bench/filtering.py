@@ -70,7 +70,10 @@ async def _filters(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
     rows = {name: one.row(name) for name, one in timed.items()}
     return [
         plain,
-        *(Row(f"  {name}, a multiple", row.times(plain), "x", target=SLOWER) for name, row in rows.items()),
+        *(
+            Row(f"  {name}, a multiple", row.times(plain), "x", target=SLOWER)
+            for name, row in rows.items()
+        ),
     ]
 
 
@@ -92,7 +95,9 @@ def conditions(passages: int, threads: list[Any]) -> dict[str, Conditions]:
         "subject": only(lambda number: {"subject": f"subject {number % SUBJECTS}"}),
         "thread": only(lambda number: {"thread": threads[number % len(threads)]}),
         "agent": only(lambda number: {"agent": AGENTS[number % len(AGENTS)]}),
-        "tags": only(lambda number: {"tags": [TAGS[number % len(TAGS)], TAGS[number // 2 % len(TAGS)]]}),
+        "tags": only(
+            lambda number: {"tags": [TAGS[number % len(TAGS)], TAGS[number // 2 % len(TAGS)]]}
+        ),
         "time": only(lambda number: {"since": moment(number), "until": moment(number) + span / 4}),
         "trust": only(lambda number: {"trust": ("user", "tool", "assistant")[number % 3]}),
         "valid_at": only(lambda number: {"valid_at": moment(number)}),

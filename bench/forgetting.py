@@ -22,13 +22,20 @@ _PACKAGE: Final = str(Path(memoranda.__file__).parent)
 async def fill(book: Book, owner: str, memories: int) -> str:
     """Store memories and one more, whose id is returned, with the message that it comes from."""
     thread = await book.thread(owner, agent="guide", audience="global")
-    (said,) = (await thread.append("user", "I am a nurse and I earn 65,000 euros a year.")).ids("message")
+    (said,) = (await thread.append("user", "I am a nurse and I earn 65,000 euros a year.")).ids(
+        "message"
+    )
     await thread.append("assistant", "With 65k a year that is possible. The rate is fixed.")
     for at in range(memories):
         text = f"Visited {_TOWNS[at % 10]} for the {at}th time and met colleague number {at}"
         await book.remember(owner, text, agent=f"guide {at % 5}", audience="global")
     receipt = await book.remember(
-        owner, "Earns 65,000 euros a year", key="salary", sources=[said], agent="guide", audience="global"
+        owner,
+        "Earns 65,000 euros a year",
+        key="salary",
+        sources=[said],
+        agent="guide",
+        audience="global",
     )
     return str(receipt.id)
 
@@ -64,7 +71,9 @@ async def files_entered(address: str) -> list[str]:
     return list(found)
 
 
-async def beside_neighbours(address: str, neighbours: int, calls: int) -> tuple[list[float], list[float]]:
+async def beside_neighbours(
+    address: str, neighbours: int, calls: int
+) -> tuple[list[float], list[float]]:
     """Return the milliseconds of each remember and each forget of one owner while others remember all the time."""
     done = asyncio.Event()
     remembered, forgot = [], []

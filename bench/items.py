@@ -20,7 +20,10 @@ def items(place: Place) -> Iterator[Row]:
     """Measure both stores in turn, operation by operation, in a process of the environment that has LangGraph."""
     if not PYTHON.exists():
         yield Row(
-            "items beside LangGraph's stores", None, "ms", note="needs ./dev frameworks langgraph first"
+            "items beside LangGraph's stores",
+            None,
+            "ms",
+            note="needs ./dev frameworks langgraph first",
         )
         return
     sizes = (place.scale.shelves[0], place.scale.shelves[-1])

@@ -94,7 +94,9 @@ def _first(path: Address, size: int, seed: int) -> Iterator[Row]:
         note = f"{len(processes)} processes; {STAND_IN}"
         name = f"recall: {way}, {size:,} passages"
         yield Timed([one.first for one in processes]).row(f"{name}, a process's first", note=note)
-        yield Timed([each for one in processes for each in one.later]).row(f"{name}, its next", note=note)
+        yield Timed([each for one in processes for each in one.later]).row(
+            f"{name}, its next", note=note
+        )
         for what, values in (
             ("growth of the process", [one.growth for one in processes]),
             ("the most it had grown", [one.peak for one in processes]),
@@ -149,7 +151,9 @@ def _peak_bytes() -> int | None:
         status = Path("/proc/self/status").read_text("ascii")
     except OSError:
         return None
-    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+    return next(
+        int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM")
+    )
 
 
 async def _compare(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
@@ -181,9 +185,13 @@ async def _compared(
                 hits.append([hit.id for hit in await ask(book, "ann", question, mode=mode)])
         timed.append(one)
         found.append(hits)
-    shares = [len({*ours} & {*theirs}) / max(1, len(theirs)) for ours, theirs in zip(*found, strict=True)]
+    shares = [
+        len({*ours} & {*theirs}) / max(1, len(theirs)) for ours, theirs in zip(*found, strict=True)
+    ]
     return [
         timed[0].row(f"recall: {name}, {mode}", note=STAND_IN),
         timed[1].row(f"  the same, held, {mode}"),
-        Row(f"  of the ten best, found, {mode}", 100 * sum(shares) / len(shares), "%", least=OVERLAP),
+        Row(
+            f"  of the ten best, found, {mode}", 100 * sum(shares) / len(shares), "%", least=OVERLAP
+        ),
     ]

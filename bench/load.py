@@ -75,10 +75,14 @@ def _overload(path: Address, place: Place, seconds: float) -> Iterator[Row]:
         seen = _asked(port, _TIMES * _CONNECTIONS, min(seconds, 20.0), place.seed + 1)
     refused = sum(count for status, count in seen["statuses"].items() if status in ("429", "503"))
     rate = seen["served"] / seen["seconds"]
-    yield Row(f"overload: served, {_TIMES * _CONNECTIONS} connections", rate, "/s", note=_times(seen))
+    yield Row(
+        f"overload: served, {_TIMES * _CONNECTIONS} connections", rate, "/s", note=_times(seen)
+    )
     told = f"{seen['told_when']} with a time to come back"
     yield Row("  refused", refused, "", note=f"{told}; at most {_AT_ONCE} at once")
-    yield Row("  other errors", seen["error_count"], "", target=0, note="; ".join(seen["errors"][:2]))
+    yield Row(
+        "  other errors", seen["error_count"], "", target=0, note="; ".join(seen["errors"][:2])
+    )
 
 
 def _times(seen: dict[str, Any]) -> str:
@@ -113,7 +117,9 @@ async def _names(book: Book, owner: str) -> list[str]:
     cursor = None
     while True:
         page = await thread.messages(limit=1000, cursor=cursor)
-        found += [one.content.rpartition(" ")[2] for one in page.records if isinstance(one, Message)]
+        found += [
+            one.content.rpartition(" ")[2] for one in page.records if isinstance(one, Message)
+        ]
         cursor = page.cursor
         if cursor is None:
             return found
@@ -121,7 +127,17 @@ async def _names(book: Book, owner: str) -> list[str]:
 
 def serve(path: Address) -> list[str]:
     """Return the command that serves a book."""
-    return [sys.executable, "-m", "memoranda", "serve", "--json", "--port", "0", "--book", str(path)]
+    return [
+        sys.executable,
+        "-m",
+        "memoranda",
+        "serve",
+        "--json",
+        "--port",
+        "0",
+        "--book",
+        str(path),
+    ]
 
 
 @contextmanager
@@ -149,12 +165,24 @@ def running(
         process.stdout.close()
 
 
-def _asked(port: int, connections: int, seconds: float, seed: int, *, bare: bool = False) -> dict[str, Any]:
-    task = {"port": port, "connections": connections, "seconds": seconds, "seed": seed, "bare": bare}
+def _asked(
+    port: int, connections: int, seconds: float, seed: int, *, bare: bool = False
+) -> dict[str, Any]:
+    task = {
+        "port": port,
+        "connections": connections,
+        "seconds": seconds,
+        "seed": seed,
+        "bare": bare,
+    }
     command = [sys.executable, "-m", "bench.service_client"]
-    done = subprocess.run(command, input=json.dumps(task), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=json.dumps(task), capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise RuntimeError(f"the client of the service ended with {done.returncode}: {done.stderr[-500:]}")
+        raise RuntimeError(
+            f"the client of the service ended with {done.returncode}: {done.stderr[-500:]}"
+        )
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen
 

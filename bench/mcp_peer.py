@@ -50,8 +50,13 @@ def ours() -> Peer:
 
     def start(store: Path, number: int) -> StdioServerParameters:
         arguments = ["mcp", "--book", str(store), "--owner", "ann", "--agent", f"agent {number}"]
-        around = {"MEMORANDA_EMBEDDING_USE": "none", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        return StdioServerParameters(command=sys.executable, args=["-m", "memoranda", *arguments], env=around)
+        around = {
+            "MEMORANDA_EMBEDDING_USE": "none",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        return StdioServerParameters(
+            command=sys.executable, args=["-m", "memoranda", *arguments], env=around
+        )
 
     def stored(store: Path) -> set[str]:
         with memoranda.open_sync(store, worker=False) as book:
@@ -104,7 +109,9 @@ async def tool_texts(peer: Peer, store: Path) -> tuple[str, str]:
     """Return the tools as a model reads them, and as they cross the wire."""
     async with mcp.Client(peer.start(store, 0)) as client:
         listed = await client.list_tools()
-    model = "\n".join(json.dumps([one.name, one.description, one.input_schema]) for one in listed.tools)
+    model = "\n".join(
+        json.dumps([one.name, one.description, one.input_schema]) for one in listed.tools
+    )
     return model, listed.model_dump_json(by_alias=True, exclude_none=True)
 
 
@@ -122,10 +129,17 @@ def main() -> int:
             texts = asyncio.run(tool_texts(peer, folder / f"{peer.name}-tools"))
             command = ["node", "-e", _COUNT]
             told = subprocess.run(
-                command, input=json.dumps(texts), cwd=folder, check=True, text=True, capture_output=True
+                command,
+                input=json.dumps(texts),
+                cwd=folder,
+                check=True,
+                text=True,
+                capture_output=True,
             )
             model, wire = json.loads(told.stdout)
-            sys.stdout.write(f"{peer.name}: tools of {model} tokens to the model, {wire} on the wire\n")
+            sys.stdout.write(
+                f"{peer.name}: tools of {model} tokens to the model, {wire} on the wire\n"
+            )
             for processes in _PROCESSES:
                 acknowledged, kept = asyncio.run(
                     race(peer, folder / f"{peer.name}-{processes}", processes, count)

@@ -28,7 +28,9 @@ async def _nights(path: Address, memories: int, target: float | None, place: Pla
     now, busy, idle = _START, Timed(), Timed()
     old = min(_OLD, memories // 4)
     owners = [f"owner {number}" for number in range(min(place.scale.samples, _OWNERS))]
-    async with memoranda.open(path, clock=lambda: now, embed=None, worker=False, limits=ROOMY) as book:
+    async with memoranda.open(
+        path, clock=lambda: now, embed=None, worker=False, limits=ROOMY
+    ) as book:
         await book.agents.put("guide", settings={"dream": {"enabled": True}})
         for owner in owners:
             await _remember(book, owner, range(old))

@@ -114,7 +114,9 @@ async def compare(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as one:
         one.execute(_TABLES)
     # Resetting a connection when it returns to the pool costs a round trip; a book leaves nothing to reset.
-    quick = await asyncpg.create_pool(url, min_size=CONNECTIONS, max_size=CONNECTIONS, reset=_nothing)
+    quick = await asyncpg.create_pool(
+        url, min_size=CONNECTIONS, max_size=CONNECTIONS, reset=_nothing
+    )
     broad = AsyncConnectionPool(url, min_size=CONNECTIONS, max_size=CONNECTIONS, open=False)
     await broad.open(wait=True)
     async with quick, broad:
@@ -122,7 +124,10 @@ async def compare(url: str) -> None:
         print("shape          tasks   asyncpg ms      /s   psycopg ms      /s   ratio of /s")
         for name in ours:
             for tasks in (1, TASKS):
-                mine, others = await measured(ours[name], tasks), await measured(theirs[name], tasks)
+                mine, others = (
+                    await measured(ours[name], tasks),
+                    await measured(theirs[name], tasks),
+                )
                 print(
                     f"{name:<14} {tasks:>5} {mine[0]:>12.2f} {mine[1]:>7.0f} {others[0]:>12.2f} {others[1]:>7.0f}"
                     f" {mine[1] / others[1]:>13.2f}"

@@ -79,7 +79,9 @@ async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Ro
             question = Question(text, await stand_in.query(text))
             with timed.all(), timed.once():
                 await ask(book, "ann", question)
-    return timed.row(f"recall: cold, {size:,} passages", target=COLD_TARGETS.get(size), note=STAND_IN)
+    return timed.row(
+        f"recall: cold, {size:,} passages", target=COLD_TARGETS.get(size), note=STAND_IN
+    )
 
 
 async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
@@ -98,7 +100,9 @@ async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> l
                 whole = await _hits(book, asked, mode)
             share = 100 * sum(map(list.__eq__, found, whole)) / len(asked)
             note = f"{len(asked)} questions; {STAND_IN}"
-            rows.append(Row(f"  exact ten, {size:,} passages, {name}", share, "%", least=EXACT, note=note))
+            rows.append(
+                Row(f"  exact ten, {size:,} passages, {name}", share, "%", least=EXACT, note=note)
+            )
     return rows
 
 

@@ -39,18 +39,25 @@ def scaling(place: Place) -> Iterator[Row]:
         yield _size(address, owners, place)
         yield _held(address, owners, place)
     name = f"growth from {place.scale.growth[0]:,} to {place.scale.growth[-1]:,} owners, warm"
-    yield Row(name, warm[-1].times(warm[0]), "x", target=GROWTH_ON_SERVER if place.engine else GROWTH)
+    yield Row(
+        name, warm[-1].times(warm[0]), "x", target=GROWTH_ON_SERVER if place.engine else GROWTH
+    )
 
 
 def _loaded(address: Address, begin: int, end: int, place: Place) -> Row:
     """Import prepared owners in as many processes as there are cores."""
     cores = min(os.cpu_count() or 1, 8)
-    work = [(address, first, min(first + _OWNERS, end), place) for first in range(begin, end, _OWNERS)]
+    work = [
+        (address, first, min(first + _OWNERS, end), place) for first in range(begin, end, _OWNERS)
+    ]
     with multiprocessing.get_context("spawn").Pool(cores) as pool:
         seconds = sum(pool.starmap(_import, work, chunksize=1))
     rate = (end - begin) * place.scale.passages / seconds
     return Row(
-        f"import, up to {end:,} owners", rate, "a second", note=f"for each of {cores} processes at once"
+        f"import, up to {end:,} owners",
+        rate,
+        "a second",
+        note=f"for each of {cores} processes at once",
     )
 
 
@@ -99,7 +106,9 @@ def _size(address: Address, owners: int, place: Place) -> Row:
         async with memoranda.open(address, embed=None) as book:
             return (await book.admin.facts()).bytes
 
-    return Row("  on the disk", asyncio.run(taken()) / (owners * place.scale.passages), "B a passage")
+    return Row(
+        "  on the disk", asyncio.run(taken()) / (owners * place.scale.passages), "B a passage"
+    )
 
 
 def _held(address: Address, owners: int, place: Place) -> Row:

@@ -36,7 +36,9 @@ def started(folder: Path) -> Iterator[str]:
         administrator = urlsplit(server.get_uri())
         host = administrator.netloc.rpartition("@")[2]
         books = administrator._replace(path="/books")
-        asyncio.run(_run(server.get_uri(), "CREATE ROLE bench LOGIN", "CREATE DATABASE books OWNER bench"))
+        asyncio.run(
+            _run(server.get_uri(), "CREATE ROLE bench LOGIN", "CREATE DATABASE books OWNER bench")
+        )
         asyncio.run(_run(urlunsplit(books), "CREATE EXTENSION IF NOT EXISTS vector"))
         yield urlunsplit(books._replace(netloc=f"bench@{host}"))
     finally:
@@ -70,7 +72,9 @@ async def sizes(url: str) -> tuple[int, int]:
     """Return the bytes of a book's tables with their indexes, and the ledger's part of them."""
     connection = await _connected(url)
     try:
-        whole, ledger = await connection.fetchrow(_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"])
+        whole, ledger = await connection.fetchrow(
+            _SIZES, dict(parse_qsl(urlsplit(url).query))["schema"]
+        )
         return whole, ledger
     finally:
         await connection.close()
@@ -80,7 +84,9 @@ async def large_sizes(url: str) -> int:
     """The bytes of what a book's large shelves are searched by."""
     connection = await _connected(url)
     try:
-        found: int = await connection.fetchval(_LARGE_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"])
+        found: int = await connection.fetchval(
+            _LARGE_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"]
+        )
         return found
     finally:
         await connection.close()
@@ -101,4 +107,6 @@ async def drop(url: str, folder: str) -> None:
 async def _connected(url: str) -> Any:
     parts = urlsplit(url)
     query = [(name, value) for name, value in parse_qsl(parts.query) if name not in _OWN]
-    return await import_module("asyncpg").connect(urlunsplit(parts._replace(query=urlencode(query))))
+    return await import_module("asyncpg").connect(
+        urlunsplit(parts._replace(query=urlencode(query)))
+    )

@@ -83,7 +83,9 @@ async def load(task: Task) -> Seen:
         for number in range(task.connections):
             rng = Random(f"{task.seed} {number}")
             name = f"{task.seed}-{number}"
-            group.create_task(_connected(task, seen, until, _drawing(rng, name, questions, passages)))
+            group.create_task(
+                _connected(task, seen, until, _drawing(rng, name, questions, passages))
+            )
     return seen
 
 
@@ -126,7 +128,12 @@ def _drawing(
         owner = f"/v1/owners/owner{rng.randrange(OWNERS)}"
         kind = rng.random()
         if kind < 0.6:
-            return "recall", f"{owner}/recall", {"query": rng.choice(questions), "agent": "guide"}, ""
+            return (
+                "recall",
+                f"{owner}/recall",
+                {"query": rng.choice(questions), "agent": "guide"},
+                "",
+            )
         if kind < 0.7:
             body = {"query": rng.choice(questions), "budget": 1000, "agent": "guide"}
             return "context", f"{owner}/context", body, ""
@@ -144,7 +151,9 @@ def main() -> None:
     began = time.perf_counter()
     seen = asyncio.run(load(task))
     seconds = time.perf_counter() - began
-    served = [one for verb, times in seen.milliseconds.items() if verb != "refused" for one in times]
+    served = [
+        one for verb, times in seen.milliseconds.items() if verb != "refused" for one in times
+    ]
     by_verb = {
         verb: [percentile(times, share) for share in (0.5, 0.95, 0.99)]
         for verb, times in {**seen.milliseconds, "all": served}.items()

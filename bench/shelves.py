@@ -48,7 +48,9 @@ async def fill(book: Book, owner: str, passages: int, talk: Talk, sentences: int
     while left > 0:
         count = min(left, _BATCH)
         thread = await book.thread(owner, agent=AGENT)
-        await thread.append([{"role": "user", "content": talk.passage(sentences)} for _ in range(count)])
+        await thread.append(
+            [{"role": "user", "content": talk.passage(sentences)} for _ in range(count)]
+        )
         left -= count
 
 
@@ -56,7 +58,9 @@ async def lend_vectors(book: Book, stand_in: StandIn) -> None:
     """Give every passage its vector, in larger batches than a book uses itself."""
     await book.engine.begin_set(stand_in.embedding)
     while records := await book.engine.lacking(stand_in.embedding, _BATCH):
-        made = pack_vectors(await stand_in.passages([record.passage_text() or "" for record in records]))
+        made = pack_vectors(
+            await stand_in.passages([record.passage_text() or "" for record in records])
+        )
         await book.engine.put_vectors(
             stand_in.embedding, {record.id: one for record, one in zip(records, made, strict=True)}
         )
@@ -81,17 +85,27 @@ async def fill_mixed(book: Book, owner: str, passages: int, talk: Talk, clock: S
         agent = AGENTS[number // _TURNS % len(AGENTS)]
         thread = await book.thread(owner, agent=agent, audience="global")
         clock.now = BEGAN + STEP * number
-        await thread.append([_turn(place, talk) for place in range(number, min(number + _TURNS, said))])
+        await thread.append(
+            [_turn(place, talk) for place in range(number, min(number + _TURNS, said))]
+        )
     for number in range(0, stated, _STATED):
         clock.now = BEGAN + STEP * said * number // stated
-        part = [_statement(place, talk, clock.now) for place in range(number, min(number + _STATED, stated))]
+        part = [
+            _statement(place, talk, clock.now)
+            for place in range(number, min(number + _STATED, stated))
+        ]
         agent = AGENTS[number // _STATED % len(AGENTS)]
         await book.memories.remember_all(owner, part, agent=agent, audience="global")
     for number in range(done):
         clock.now = BEGAN + STEP * said * number // done
         tags = [TAGS[number % len(TAGS)]]
         await book.episodes.record(
-            owner, goal=talk.sentence(), outcome="succeeded", tags=tags, agent=AGENT, audience="global"
+            owner,
+            goal=talk.sentence(),
+            outcome="succeeded",
+            tags=tags,
+            agent=AGENT,
+            audience="global",
         )
 
 
@@ -135,4 +149,6 @@ async def questions(book: Book, owner: str, stand_in: StandIn, place: Place) -> 
 
 async def ask(book: Book, owner: str, question: Question, **how: Any) -> Sequence[Any]:
     """Recall ten hits with the question's vector given, as every measurement does."""
-    return await book.recall(owner, question.text, limit=HITS, agent=AGENT, vector=question.vector, **how)
+    return await book.recall(
+        owner, question.text, limit=HITS, agent=AGENT, vector=question.vector, **how
+    )

@@ -113,7 +113,11 @@ def _rows(seen: _Seen) -> Iterator[Row]:
     yield Row(f"memory in minute {len(minutes)}", after, "MiB", target=before * _GROWTH)
     flat, now = median(early.descriptors), median(last.descriptors)
     yield Row(
-        f"descriptors in minute {len(minutes)}", now, "", target=flat, note=f"in minute {third}: {flat:.0f}"
+        f"descriptors in minute {len(minutes)}",
+        now,
+        "",
+        target=flat,
+        note=f"in minute {third}: {flat:.0f}",
     )
     yield Row(f"threads in minute {len(minutes)}", median(last.threads), "")
     log = max(size for minute in minutes for size in minute.log)
@@ -168,7 +172,9 @@ def _tell(number: int, now: _Minute, errors: int) -> None:
 class _Client:
     """One client, who waits for each answer; its owners are its own, so that it knows what they have."""
 
-    def __init__(self, port: int, rng: Random, texts: list[str], questions: list[str], seen: _Seen) -> None:
+    def __init__(
+        self, port: int, rng: Random, texts: list[str], questions: list[str], seen: _Seen
+    ) -> None:
         self._connection = Connection(port)
         self._rng, self._texts, self._questions, self._seen = rng, texts, questions, seen
 
@@ -176,7 +182,9 @@ class _Client:
         """Ask for one owner after the other."""
         for number, owner in enumerate(owners):
             # The first life of each is shorter by another part, so that erasures are spread from the beginning.
-            await self._ask("thread", "POST", owner.name, "threads", {"name": "talk", "agent": "guide"})
+            await self._ask(
+                "thread", "POST", owner.name, "threads", {"name": "talk", "agent": "guide"}
+            )
             owner.asked = _LIFE * number // len(owners)
         turn, due = 0, time.monotonic()
         while time.monotonic() < until:
@@ -193,7 +201,11 @@ class _Client:
             await self._ask(verb, *self._request(verb, owner), owner=owner)
             return
         await self._ask(
-            "forget everything", "POST", owner.name, "forget", {"everything": True, "as_owner": True}
+            "forget everything",
+            "POST",
+            owner.name,
+            "forget",
+            {"everything": True, "as_owner": True},
         )
         await self._ask("thread", "POST", owner.name, "threads", {"name": "talk", "agent": "guide"})
         owner.asked, owner.memories, owner.items = 0, [], set()
@@ -213,7 +225,11 @@ class _Client:
         if verb == "items.put":
             owner.items.add(item)
         requests: dict[str, tuple[str, str, Any]] = {
-            "append": ("POST", "threads/talk/messages", {"messages": [{"role": "user", "content": text}]}),
+            "append": (
+                "POST",
+                "threads/talk/messages",
+                {"messages": [{"role": "user", "content": text}]},
+            ),
             "newest": ("GET", "threads/talk/newest", {"limit": 20}),
             "remember": ("POST", "memories", {"content": text, "key": f"key{rng.randrange(6)}"}),
             "update": ("PUT", f"memories/{one}", {"content": text}),
@@ -232,7 +248,12 @@ class _Client:
             "forget": ("POST", "forget", {"ids": [one]}),
         }
         method, path, given = requests[verb]
-        return method, owner.name, path, given if "as_owner" in given else {**given, "agent": "guide"}
+        return (
+            method,
+            owner.name,
+            path,
+            given if "as_owner" in given else {**given, "agent": "guide"},
+        )
 
     async def _ask(
         self, verb: str, method: str, name: str, path: str, given: Any, owner: _Owner | None = None

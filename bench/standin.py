@@ -56,9 +56,13 @@ class StandIn:
     def _of(self, text: str) -> Floats:
         words = [word.strip(".?!").lower() for word in text.split()]
         places = [zlib.crc32(word.encode()) % _MEANINGS for word in words]
-        weights = np.array([_JOINING if word in self._common else 1.0 for word in words], dtype=np.float32)
+        weights = np.array(
+            [_JOINING if word in self._common else 1.0 for word in words], dtype=np.float32
+        )
         said = weights @ self._meanings.take(places, axis=0)
-        rest = np.random.default_rng((self._seed, zlib.crc32(text.encode()))).standard_normal(DIMENSION)
+        rest = np.random.default_rng((self._seed, zlib.crc32(text.encode()))).standard_normal(
+            DIMENSION
+        )
         return np.asarray(_units(said) + _NOISE * _units(rest), dtype=np.float32)
 
 

@@ -49,7 +49,9 @@ def start(place: Place) -> Iterator[Row]:
 
 def _user_ms(arguments: tuple[str, ...] | list[str]) -> float:
     """Return the CPU time in user mode of a Python process, in milliseconds."""
-    around = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    around = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     child = subprocess.Popen([sys.executable, *arguments], env=around, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

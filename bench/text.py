@@ -12,7 +12,9 @@ COMMON = """the to and of a in that it is was for on you with he as i we at be t
 all were when can there an your which their if do will each about how up out them then she many some so these would
 other into has more her two like him see time could no make than first been its who now people my made over did down
 only way find use may water long little very after words called just where most know""".split()
-_STARTS = "b c d f g h j k l m n p r s t v w br ch cl cr dr fl gr pl pr sh sl sp st str th tr".split()
+_STARTS = (
+    "b c d f g h j k l m n p r s t v w br ch cl cr dr fl gr pl pr sh sl sp st str th tr".split()
+)
 _VOWELS = "a e i o u ai ea ee oa ou".split()
 _ENDS = "b ck d g l ll m n nd ng nt p r rd rt s sh sk st t x".split()
 _SUFFIXES = ("s", "ed", "ing", "er", "ly", "ness", "ment")
@@ -35,7 +37,10 @@ class Talk:
 
     def sentence(self, least: int = 6, most: int = 18) -> str:
         if self._left == 0:
-            self._topic, self._left = self._rng.sample(self._rare[0], _TOPIC_WORDS), _TOPIC_SENTENCES
+            self._topic, self._left = (
+                self._rng.sample(self._rare[0], _TOPIC_WORDS),
+                _TOPIC_SENTENCES,
+            )
         self._left -= 1
         words = [self._word() for _ in range(self._rng.randint(least, most))]
         return f"{' '.join(words).capitalize()}{self._rng.choice('..?!')}"
@@ -81,6 +86,10 @@ def _vocabulary(size: int) -> list[str]:
     words: dict[str, None] = {}
     while len(words) < size:
         most = 1 if len(words) < 1000 else 2
-        body = "".join(rng.choice(_STARTS) + rng.choice(_VOWELS) for _ in range(rng.randint(1, most)))
-        words[body + rng.choice(_ENDS) + (rng.choice(_SUFFIXES) if rng.random() < 0.3 else "")] = None
+        body = "".join(
+            rng.choice(_STARTS) + rng.choice(_VOWELS) for _ in range(rng.randint(1, most))
+        )
+        words[body + rng.choice(_ENDS) + (rng.choice(_SUFFIXES) if rng.random() < 0.3 else "")] = (
+            None
+        )
     return list(words)

@@ -41,7 +41,9 @@ async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]
     said = [[talk.characters(CHARACTERS) for _ in range(each)] for _ in range(TASKS)]
     timed = Timed()
     async with memoranda.open(place.book(f"append-{owners}"), embed=None) as book:
-        threads = [await book.thread(f"user {number % owners}", agent=_AGENT) for number in range(TASKS)]
+        threads = [
+            await book.thread(f"user {number % owners}", agent=_AGENT) for number in range(TASKS)
+        ]
         await asyncio.gather(*(thread.append("user", talk.sentence()) for thread in threads))
         before = _counters(book)
         with timed.all():
@@ -53,7 +55,9 @@ async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]
     per_second = appends / timed.seconds
     rows = [
         timed.row(f"append: {name}"),
-        Row("  CPU of an append", timed.cpu_seconds * 1000 / appends, "ms", target=CPU_MS_PER_APPEND),
+        Row(
+            "  CPU of an append", timed.cpu_seconds * 1000 / appends, "ms", target=CPU_MS_PER_APPEND
+        ),
         Row("  appends", per_second, "/s", note=f"one fsync took {sync:.2f} ms"),
     ]
     if before is not None and after is not None:
@@ -92,7 +96,9 @@ def _processes(place: Place) -> Iterator[Row]:
     cpu = sum(cpu for _, cpu, _, _ in done)
     seconds = max(end for _, _, _, end in done) - min(start for _, _, start, _ in done)
     p50, p95, p99 = (percentile(walls, share) for share in (0.5, 0.95, 0.99))
-    yield Row(f"append: {count} processes, {count} owners", p50, "ms", p95, p99, cpu * 1000 / len(walls))
+    yield Row(
+        f"append: {count} processes, {count} owners", p50, "ms", p95, p99, cpu * 1000 / len(walls)
+    )
     yield Row("  appends", len(walls) / seconds, "/s")
 
 
@@ -104,7 +110,9 @@ def _remember_barrier(barrier: Barrier) -> None:
     _barrier = barrier
 
 
-def _process(path: Address, number: int, appends: int, seed: int) -> tuple[list[float], float, float, float]:
+def _process(
+    path: Address, number: int, appends: int, seed: int
+) -> tuple[list[float], float, float, float]:
     """Return the wall times of the appends, the CPU seconds, and the times of beginning and end."""
 
     async def work() -> tuple[list[float], float, float, float]:
@@ -133,7 +141,8 @@ async def _batches(place: Place) -> Row:
     timed = Timed()
     count = max(2, place.scale.samples // 10)
     drafts = [
-        [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)] for _ in range(count)
+        [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)]
+        for _ in range(count)
     ]
     async with memoranda.open(place.book("batches"), embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
@@ -147,7 +156,10 @@ async def _batches(place: Place) -> Row:
 
 def remember(place: Place) -> Iterator[Row]:
     """Measure statements one by one: new ones, and ones that supersede the last one under their key."""
-    for name, fields in (("a new statement", {}), ("a statement under an existing key", {"key": "drink"})):
+    for name, fields in (
+        ("a new statement", {}),
+        ("a statement under an existing key", {"key": "drink"}),
+    ):
         yield asyncio.run(_remember(place, name, fields))
 
 

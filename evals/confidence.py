@@ -73,12 +73,18 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
                 for text, gold in questions:
                     seen: list[Ranking] = []
                     with patch.object(
-                        ranking, "clues_of", lambda found, to=seen: to.append(found) or clues_of(found)
+                        ranking,
+                        "clues_of",
+                        lambda found, to=seen: to.append(found) or clues_of(found),
                     ):
-                        hits = await book.recall(OWNER, text, limit=_HITS, types=["message"], mode=mode)
+                        hits = await book.recall(
+                            OWNER, text, limit=_HITS, types=["message"], mode=mode
+                        )
                     if not hits:
                         none = np.zeros(1)
-                        asked.append(Asked(name, bool(gold), none[:0], none > 0, none, (False, False)))
+                        asked.append(
+                            Asked(name, bool(gold), none[:0], none > 0, none, (False, False))
+                        )
                         continue
                     asked.append(
                         Asked(
@@ -110,7 +116,9 @@ def fit(asked: Sequence[Asked]) -> Floats:
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(-(rows @ numbers)))
         slope = rows.T @ (weights * (chance - right)) + penalty * numbers
-        bend = (rows * (weights * chance * (1 - chance))[:, np.newaxis]).T @ rows + np.diag(penalty + 1e-9)
+        bend = (rows * (weights * chance * (1 - chance))[:, np.newaxis]).T @ rows + np.diag(
+            penalty + 1e-9
+        )
         numbers = numbers - np.linalg.solve(bend, slope)
     return numbers
 
@@ -149,7 +157,9 @@ def report(asked: Sequence[Asked], best: Sequence[float] | None = None) -> dict[
         "unanswerable": int((~answerable).sum()),
         "area": round(area(tops, answerable), 3),
         "area_of_hits": round(area(hits, right), 3),
-        "areas": {name: round(area(tops[names == name], answerable[names == name]), 3) for name in NAMES},
+        "areas": {
+            name: round(area(tops[names == name], answerable[names == name]), 3) for name in NAMES
+        },
         "curve": table,
     }
 
@@ -175,7 +185,10 @@ def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
         "unanswerable_left": "without, kept %",
         "right_hits_left": "answering hits kept %",
     }
-    areas = {"all, by a question's surest hit": found["area"], "all, of single hits": found["area_of_hits"]}
+    areas = {
+        "all, by a question's surest hit": found["area"],
+        "all, of single hits": found["area_of_hits"],
+    }
     return {
         "area under the curve": [
             ["", "area"],
@@ -183,7 +196,10 @@ def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
         ],
         columns["from"]: [
             list(columns.values()),
-            *(["-" if row[name] is None else str(row[name]) for name in columns] for row in found["curve"]),
+            *(
+                ["-" if row[name] is None else str(row[name]) for name in columns]
+                for row in found["curve"]
+            ),
         ],
     }
 
@@ -201,19 +217,31 @@ def without_each(asked: Sequence[Asked]) -> list[float]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure confidence, or fit its curves, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held", action="store_true", help="the held halves, which are opened once")
-    parser.add_argument("--fit", action="store_true", help="fit the curve of each mode on the open halves")
+    parser.add_argument(
+        "--held", action="store_true", help="the held halves, which are opened once"
+    )
+    parser.add_argument(
+        "--fit", action="store_true", help="fit the curve of each mode on the open halves"
+    )
     parser.add_argument("--mode", choices=MODES, default="hybrid", help="the way to search")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
-    parser.add_argument("--record", action="store_true", help="store the run for the pages that show it")
+    parser.add_argument(
+        "--record", action="store_true", help="store the run for the pages that show it"
+    )
     given = parser.parse_args(arguments)
     if given.fit:
         for mode in MODES:
-            asked = [one for one in asyncio.run(ask_all(mode, held=False)) if one.curve == _CURVE_OF[mode]]
+            asked = [
+                one
+                for one in asyncio.run(ask_all(mode, held=False))
+                if one.curve == _CURVE_OF[mode]
+            ]
             asked = [one for one in asked if len(one.clues)]
             numbers = ", ".join(f"{number:.2f}" for number in fit(asked))
             apart = report(asked, without_each(asked))["area"]
-            sys.stdout.write(f"{mode}: ({numbers}); area with curves of the other corpora {apart}\n")
+            sys.stdout.write(
+                f"{mode}: ({numbers}); area with curves of the other corpora {apart}\n"
+            )
         return 0
     found = report(asyncio.run(ask_all(given.mode, held=given.held)))
     sys.stdout.write((json.dumps(found) if given.json else "\n".join(lines(found))) + "\n")

@@ -70,7 +70,9 @@ _WRITTEN: Final = (
 )
 _LABEL: Final = re.compile(r"^- \[(?:received )?(\d{4}-\d\d-\d\d)")
 _NUMBERS: Final = "a two three four five six seven eight nine ten".split()
-_AGO: Final = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)}) (day|week|month|year)s? ago\b", re.IGNORECASE)
+_AGO: Final = re.compile(
+    rf"\b(\d+|{'|'.join(_NUMBERS)}) (day|week|month|year)s? ago\b", re.IGNORECASE
+)
 _NEXT: Final = re.compile(r"\b(last|next) (month|year)\b", re.IGNORECASE)
 _DAYS: Final = {"yesterday": -1, "last night": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 
@@ -120,7 +122,10 @@ def _meant(line: str, at: date) -> Iterator[str]:
         if words in line:
             yield from _words_of(at + timedelta(days=days))
     steps = [(-_number(found[1]), found[2].lower()) for found in _AGO.finditer(line)]
-    steps += [(-1 if found[1].lower() == "last" else 1, found[2].lower()) for found in _NEXT.finditer(line)]
+    steps += [
+        (-1 if found[1].lower() == "last" else 1, found[2].lower())
+        for found in _NEXT.finditer(line)
+    ]
     for step, unit in steps:
         if unit in ("day", "week"):
             yield from _words_of(at + timedelta(days=step * (7 if unit == "week" else 1)))
@@ -163,7 +168,9 @@ class Asked:
     seconds: float
 
 
-async def asked_of(path: Path, conversation: Conversation, way: str, budgets: Sequence[int]) -> list[Asked]:
+async def asked_of(
+    path: Path, conversation: Conversation, way: str, budgets: Sequence[int]
+) -> list[Asked]:
     """Fill a book with a conversation, and make a context for each question and budget."""
     gold = {
         one.text: Answer(one.answer)
@@ -185,7 +192,9 @@ async def asked_of(path: Path, conversation: Conversation, way: str, budgets: Se
                 made = await book.context(OWNER, question.text, budget=budget, mark_used=False)
                 took = time.process_time() - began
                 found = answer.stands_in(made.text)
-                said.append(Asked(conversation.id, question.kind, way, budget, found, made.tokens, took))
+                said.append(
+                    Asked(conversation.id, question.kind, way, budget, found, made.tokens, took)
+                )
     return said
 
 
@@ -220,7 +229,12 @@ async def baits(data: Path, budgets: Sequence[int]) -> list[Bait]:
     found = []
     for way in WAYS:
         now = [datetime(2026, 1, 5, 9, tzinfo=UTC)]
-        async with memoranda.open("memory://", clock=lambda: now[0], worker=False, embed=None) as book:  # noqa: B023
+        async with memoranda.open(
+            "memory://",
+            clock=lambda: now[0],  # noqa: B023
+            worker=False,
+            embed=None,
+        ) as book:
             for item in items:
                 thread = await book.thread(item["id"], agent=_AGENT)
                 for turn in item["turns"]:
@@ -230,8 +244,12 @@ async def baits(data: Path, budgets: Sequence[int]) -> list[Bait]:
                         await book.worker.drain()
                 for gone in item["gone"]:
                     for budget in budgets:
-                        made = await book.context(item["id"], gone["value"], budget=budget, agent=_AGENT)
-                        found.append(Bait(way, budget, _is_stale(made, gone["value"], item["turns"])))
+                        made = await book.context(
+                            item["id"], gone["value"], budget=budget, agent=_AGENT
+                        )
+                        found.append(
+                            Bait(way, budget, _is_stale(made, gone["value"], item["turns"]))
+                        )
     return found
 
 
@@ -243,7 +261,9 @@ def _is_stale(made: Context, value: str, turns: Sequence[str]) -> bool:
         for block in made.blocks
         for one in block.placed
         if block.name in _TELLING
-        and (block.name != "passages" or ends is None or not one.text.startswith(one_line(ends)[:40]))
+        and (
+            block.name != "passages" or ends is None or not one.text.startswith(one_line(ends)[:40])
+        )
     )
 
 
@@ -288,11 +308,15 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         for way, figures in row.items():
             shown = ["-" if figures[column] is None else f"{figures[column]}" for column in columns]
             kinds = ", ".join(f"{kind}: {share}" for kind, share in figures["categories"].items())
-            table.append(f"{budget:>6} {way:9}" + "".join(f"{each:>10}" for each in shown) + f"   {kinds}")
+            table.append(
+                f"{budget:>6} {way:9}" + "".join(f"{each:>10}" for each in shown) + f"   {kinds}"
+            )
     return table
 
 
-async def measured(data: Path | None, budgets: Sequence[int], only: Sequence[str]) -> dict[str, Any]:
+async def measured(
+    data: Path | None, budgets: Sequence[int], only: Sequence[str]
+) -> dict[str, Any]:
     """Ask all questions of the chosen conversations, and ask for all statements that no longer hold."""
     asked: list[Asked] = []
     corpus = None if data is None else load(data)
@@ -313,15 +337,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, help="LoCoMo's file; without it, our own conversations only")
-    parser.add_argument("--budget", type=int, action="append", help="tokens of a context; repeatable")
-    parser.add_argument("--half", choices=("tuned", "held", "all"), default="tuned", help="which of LoCoMo's")
+    parser.add_argument(
+        "--data", type=Path, help="LoCoMo's file; without it, our own conversations only"
+    )
+    parser.add_argument(
+        "--budget", type=int, action="append", help="tokens of a context; repeatable"
+    )
+    parser.add_argument(
+        "--half", choices=("tuned", "held", "all"), default="tuned", help="which of LoCoMo's"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     given = parser.parse_args(arguments)
     try:
         names = [] if given.data is None else [one.id for one in load(given.data).conversations]
         chosen = [
-            name for name in names if given.half == "all" or (name in TUNED_ON) == (given.half == "tuned")
+            name
+            for name in names
+            if given.half == "all" or (name in TUNED_ON) == (given.half == "tuned")
         ]
         found = asyncio.run(measured(given.data, given.budget or BUDGETS, chosen))
     except MemorandaError as exc:

@@ -120,13 +120,18 @@ def report(scored: Sequence[Scored]) -> dict[str, Any]:
     languages = sorted({one.language for one in scored})
     return {
         "all": _figures(scored),
-        "languages": {name: _figures([one for one in scored if one.language == name]) for name in languages},
+        "languages": {
+            name: _figures([one for one in scored if one.language == name]) for name in languages
+        },
         "kinds": _kinds(scored),
     }
 
 
 def _figures(scored: Sequence[Scored]) -> dict[str, Any]:
-    expected, found = sum(len(one.expected) for one in scored), sum(len(one.found) for one in scored)
+    expected, found = (
+        sum(len(one.expected) for one in scored),
+        sum(len(one.found) for one in scored),
+    )
     right, met = sum(len(one.right) for one in scored), sum(len(one.met) for one in scored)
     return _row(
         expected,
@@ -140,11 +145,15 @@ def _figures(scored: Sequence[Scored]) -> dict[str, Any]:
 
 def _kinds(scored: Sequence[Scored]) -> dict[str, dict[str, Any]]:
     counts = {
-        name: Counter(_SAME_KIND.get(kind, kind) for one in scored for kind, _ in getattr(one, name))
+        name: Counter(
+            _SAME_KIND.get(kind, kind) for one in scored for kind, _ in getattr(one, name)
+        )
         for name in ("expected", "found", "right", "met", "gone", "stale")
     }
     return {
-        kind: _row(*(counts[name][kind] for name in ("expected", "found", "right", "met", "gone", "stale")))
+        kind: _row(
+            *(counts[name][kind] for name in ("expected", "found", "right", "met", "gone", "stale"))
+        )
         for kind in sorted(set().union(*counts.values()))
     }
 
@@ -172,7 +181,8 @@ def lines(figures: Mapping[str, Any]) -> list[str]:
     rows = [("all", figures["all"]), *figures["languages"].items(), *figures["kinds"].items()]
     for name, row in rows:
         table.append(
-            f"{name:12}" + "".join(f"{'-' if row[column] is None else row[column]:>11}" for column in columns)
+            f"{name:12}"
+            + "".join(f"{'-' if row[column] is None else row[column]:>11}" for column in columns)
         )
     return table
 
@@ -194,7 +204,10 @@ def misses(scored: Iterable[Scored]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python evals/conversations.py", description=__doc__)
     parser.add_argument(
-        "--data", type=Path, default=SET, help="the labelled set; by default the half for development"
+        "--data",
+        type=Path,
+        default=SET,
+        help="the labelled set; by default the half for development",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(

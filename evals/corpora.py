@@ -96,7 +96,9 @@ def load(path: Path) -> Corpus:
         raise _refused(
             f"{path} is neither a list of conversations in LoCoMo's form nor a set with conversations"
         )
-    corpus = Corpus(name, hashlib.sha256(raw).hexdigest(), conversations, dict(sorted(left_out.items())))
+    corpus = Corpus(
+        name, hashlib.sha256(raw).hexdigest(), conversations, dict(sorted(left_out.items()))
+    )
     if not corpus.asked:
         why = ", ".join(f"{times} {reason}" for reason, times in corpus.left_out.items())
         raise _refused(f"{path} asks nothing that its own turns answer{f' ({why})' if why else ''}")
@@ -159,7 +161,9 @@ def _locomo(found: Sequence[Any], left_out: Counter[str]) -> Iterator[Conversati
         )
 
 
-def _questions(asked: Iterable[Any], turns: Sequence[Turn], left_out: Counter[str]) -> Iterator[Question]:
+def _questions(
+    asked: Iterable[Any], turns: Sequence[Turn], left_out: Counter[str]
+) -> Iterator[Question]:
     ids = {turn.id for turn in turns}
     for each in asked:
         about = each if isinstance(each, dict) else {}
@@ -174,7 +178,10 @@ def _questions(asked: Iterable[Any], turns: Sequence[Turn], left_out: Counter[st
         else:
             left_out["pieces of evidence that are no turn"] += len(named - ids)
             yield Question(
-                text, frozenset(named & ids), _category(about.get("category")), _text(about.get("answer"))
+                text,
+                frozenset(named & ids),
+                _category(about.get("category")),
+                _text(about.get("answer")),
             )
     # Leave out counts of zero.
     for reason in [reason for reason, times in left_out.items() if not times]:
@@ -245,7 +252,9 @@ def _id_of(about: dict[str, Any], session: int, place: int) -> str:
 
 def _free(id: str, seen: set[str]) -> str:
     """Return an id that no earlier turn of the conversation has."""
-    free = next(name for name in (id, *(f"{id} ({n})" for n in range(2, len(seen) + 3))) if name not in seen)
+    free = next(
+        name for name in (id, *(f"{id} ({n})" for n in range(2, len(seen) + 3))) if name not in seen
+    )
     seen.add(free)
     return free
 

@@ -47,14 +47,20 @@ async def measure(name: str, budget: int) -> dict[str, Any]:
                         turns += 1
                         excerpt += one_line(quote) in one_line(hit.excerpt.text)
                         beginning += one_line(quote) in one_line(hit.text[:LENGTH])
-    counts = {"turns": turns, "excerpt": excerpt / max(turns, 1), "beginning": beginning / max(turns, 1)}
+    counts = {
+        "turns": turns,
+        "excerpt": excerpt / max(turns, 1),
+        "beginning": beginning / max(turns, 1),
+    }
     return {**counts, "questions": asked, "context": context / asked}
 
 
 def main() -> int:
     """Measure the corpora and print one line for each."""
     parser = argparse.ArgumentParser(prog="python -m evals.excerpts", description=__doc__)
-    parser.add_argument("--only", choices=NAMES, action="append", help="one corpus; may be repeated")
+    parser.add_argument(
+        "--only", choices=NAMES, action="append", help="one corpus; may be repeated"
+    )
     parser.add_argument("--budget", type=int, default=1_000, help="tokens of a context")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -66,7 +72,9 @@ def main() -> int:
         print(
             f"{name}: {row['turns']} long turns, excerpt {row['excerpt']:.1%}, beginning {row['beginning']:.1%}"
         )
-        print(f"  {row['questions']} questions, context of {given.budget} tokens {row['context']:.1%}")
+        print(
+            f"  {row['questions']} questions, context of {given.budget} tokens {row['context']:.1%}"
+        )
     return 0
 
 

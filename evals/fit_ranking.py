@@ -64,7 +64,9 @@ class Asked:
         scores = np.array([numbers[term] for term in Term]) @ self.rows(numbers)
         right = self.answers[np.argsort(-scores, kind="stable")]
         first = np.flatnonzero(right)
-        return np.array([right[:5].sum() / right.sum(), right[:10].sum() / right.sum(), 1 / (first[0] + 1)])
+        return np.array(
+            [right[:5].sum() / right.sum(), right[:10].sum() / right.sum(), 1 / (first[0] + 1)]
+        )
 
 
 def own_conversations() -> Iterator[tuple[str, Conversation]]:
@@ -74,7 +76,9 @@ def own_conversations() -> Iterator[tuple[str, Conversation]]:
             yield name, conversation
     for name in (*_SHAPES, _NAMED):
         with TemporaryDirectory() as folder:
-            for conversation in load_file(write_file(name, "open", Path(folder))).corpus.conversations:
+            for conversation in load_file(
+                write_file(name, "open", Path(folder))
+            ).corpus.conversations:
                 yield name, conversation
 
 
@@ -109,7 +113,9 @@ async def ask_all(conversations: Iterator[tuple[str, Conversation]]) -> list[Ask
     return asked
 
 
-def _asked(corpus: str, given: tuple[Any, ...], turn_of: Mapping[str, str], gold: frozenset[str]) -> Asked:
+def _asked(
+    corpus: str, given: tuple[Any, ...], turn_of: Mapping[str, str], gold: frozenset[str]
+) -> Asked:
     field, places, own, named = given
     none = np.zeros(len(places))
     share = (OF_YOU if named.you else 1.0) * float(field.voices.are_user_and_assistant)
@@ -122,7 +128,9 @@ def _asked(corpus: str, given: tuple[Any, ...], turn_of: Mapping[str, str], gold
         Term.USER: ~field.others.take(places) * share,
         Term.LENGTH: field.length_logarithms.take(places) * float(field.voices.names > 0),
     }
-    return Asked(corpus, units, field.thread.take(places), np.array([turn in gold for turn in turns]))
+    return Asked(
+        corpus, units, field.thread.take(places), np.array([turn in gold for turn in turns])
+    )
 
 
 class Rows:
@@ -132,10 +140,14 @@ class Rows:
         lengths = [len(one.answers) for one in asked]
         self.starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
         self.question = np.repeat(np.arange(len(asked)), lengths)
-        self.units = np.stack([np.concatenate([one.units[term] for one in asked]) for term in _PLAIN])
+        self.units = np.stack(
+            [np.concatenate([one.units[term] for one in asked]) for term in _PLAIN]
+        )
         self.answers = np.concatenate([one.answers for one in asked])
         threads = np.concatenate([one.threads for one in asked])
-        self.thread = np.unique(self.question * (threads.max() + 1) + threads, return_inverse=True)[1]
+        self.thread = np.unique(self.question * (threads.max() + 1) + threads, return_inverse=True)[
+            1
+        ]
         corpora = [one.corpus for one in asked]
         sizes = {name: corpora.count(name) * len(set(corpora)) for name in corpora}
         #: The weight of each answering passage.
@@ -148,12 +160,14 @@ class Rows:
         *plain, lent = numbers
         own = plain[0] * self.units[0] + plain[1] * self.units[1]
         order = np.lexsort((own, self.thread))
-        best = order[np.append(np.flatnonzero(np.diff(self.thread.take(order))), len(order) - 1)].take(
-            self.thread
-        )
+        best = order[
+            np.append(np.flatnonzero(np.diff(self.thread.take(order))), len(order) - 1)
+        ].take(self.thread)
         rows = np.vstack([self.units, own.take(best)]) * (own > 0)
         rows[:2] += lent * self.units[:2].take(best, axis=1) * (own > 0)
-        scores = np.array([*plain, 0.0]) @ np.vstack([self.units, own]) * (own > 0) + lent * rows[-1]
+        scores = (
+            np.array([*plain, 0.0]) @ np.vstack([self.units, own]) * (own > 0) + lent * rows[-1]
+        )
         scores -= np.maximum.reduceat(scores, self.starts).take(self.question)
         odds = np.exp(scores)
         others = odds * ~self.answers
@@ -163,7 +177,9 @@ class Rows:
         chance = odds.take(self.right) / with_it
         loss = -float(self.weights @ np.log(chance + 1e-300)) + _PENALTY * float(numbers @ numbers)
         sums = np.add.reduceat(rows * others, self.starts, axis=1)
-        means = (sums.take(mine, axis=1) + odds.take(self.right) * rows.take(self.right, axis=1)) / with_it
+        means = (
+            sums.take(mine, axis=1) + odds.take(self.right) * rows.take(self.right, axis=1)
+        ) / with_it
         slope = (means - rows.take(self.right, axis=1)) @ self.weights + 2 * _PENALTY * numbers
         counts = others * np.bincount(mine, self.weights / with_it, len(whole)).take(self.question)
         counts[self.right] += self.weights * chance
@@ -195,7 +211,9 @@ def table(asked: Sequence[Asked], fitted: Mapping[Term, float]) -> Iterator[str]
     for title, numbers in variants.items():
         cells = []
         for name in names:
-            means = 100 * np.mean([one.figures(numbers) for one in asked if one.corpus == name], axis=0)
+            means = 100 * np.mean(
+                [one.figures(numbers) for one in asked if one.corpus == name], axis=0
+            )
             cells.append("{:.1f} / {:.1f} / {:.1f}".format(*means))
         yield f"{title:<32}" + "".join(f"{cell:>22}" for cell in cells)
 
@@ -220,7 +238,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     other = fit([*single, *pair]) if pair else {}
     for term in fitted:
         beside = f"   with LoCoMo's pair {other[term]:6.3f}" if pair else ""
-        sys.stdout.write(f"{term.value:<24}{fitted[term]:6.3f}   in use {COEFFICIENTS[term]:6.3f}{beside}\n")
+        sys.stdout.write(
+            f"{term.value:<24}{fitted[term]:6.3f}   in use {COEFFICIENTS[term]:6.3f}{beside}\n"
+        )
     sys.stdout.write("\n".join(table([*own, *pair], COEFFICIENTS | fitted)) + "\n")
     return 0
 

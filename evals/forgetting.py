@@ -50,7 +50,8 @@ class Named:
             return False
         wanted = _plain(text)
         return any(
-            len(one) >= _SHORTEST and (one in wanted or wanted in one) for one in map(_plain, self.texts)
+            len(one) >= _SHORTEST and (one in wanted or wanted in one)
+            for one in map(_plain, self.texts)
         )
 
 
@@ -103,7 +104,9 @@ async def judge(filled: FilledBook) -> Outcome:
         beside=len(case["beside"]),
         beside_lost=tuple(_lost(case["beside"], before, after, everywhere=False)),
         entries=Counter(sorts),
-        stray=tuple(str(one.texts) for one, sort in zip(entries, sorts, strict=True) if sort == "neither"),
+        stray=tuple(
+            str(one.texts) for one, sort in zip(entries, sorts, strict=True) if sort == "neither"
+        ),
         episodes=sum(one.type == "episode" for one in before.values()),
         episodes_lost=tuple(
             text_of(one) for id, one in before.items() if one.type == "episode" and id not in after
@@ -129,7 +132,9 @@ def _entry(entry: Any, before: Mapping[UUID, Record], after: Mapping[UUID, Recor
     if not known:
         # An entry without words is about a whole record, unless that is a message or a profile of many items.
         whole = [
-            before[id] for id in ids if id in before and not isinstance(before[id], Message | ProfileDocument)
+            before[id]
+            for id in ids
+            if id in before and not isinstance(before[id], Message | ProfileDocument)
         ]
         known = [text_of(one) for one in whole]
     return Named(ids, tuple(known))
@@ -137,7 +142,12 @@ def _entry(entry: Any, before: Mapping[UUID, Record], after: Mapping[UUID, Recor
 
 def _words(said: Sequence[Record], start: Any, end: Any, path: Any) -> str:
     """Return the words of a span in a message, as it is now if it is still there; empty where it names none."""
-    if not said or not isinstance(said[0], Message) or not isinstance(start, int) or not isinstance(end, int):
+    if (
+        not said
+        or not isinstance(said[0], Message)
+        or not isinstance(start, int)
+        or not isinstance(end, int)
+    ):
         return ""
     text = said[0].content if path is None else dict(strings_of(said[0].native)).get(path, "")
     return text[start:end]
@@ -166,12 +176,18 @@ def _sort(entry: Named, filled: FilledBook, before: Mapping[UUID, Record]) -> st
 
 
 def _lost(
-    texts: Iterable[str], before: Mapping[UUID, Record], after: Mapping[UUID, Record], *, everywhere: bool
+    texts: Iterable[str],
+    before: Mapping[UUID, Record],
+    after: Mapping[UUID, Record],
+    *,
+    everywhere: bool,
 ) -> Iterator[str]:
     """Yield each text that a message, memory or profile had and has no more; or ``everywhere`` a summary or an episode, too."""
     types = _STAYING | {"thread", "episode"} if everywhere else _STAYING
     for text in texts:
-        places = [id for id, record in before.items() if record.type in types and text in text_of(record)]
+        places = [
+            id for id, record in before.items() if record.type in types and text in text_of(record)
+        ]
         if any(id not in after or text not in text_of(after[id]) for id in places):
             yield text
 
@@ -215,7 +231,10 @@ def report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "facts": len(outcomes),
         **{label: _told(label, outcomes) for label in LABELS},
         "languages": {
-            name: {label: _told(label, [one for one in outcomes if one.language == name]) for label in LABELS}
+            name: {
+                label: _told(label, [one for one in outcomes if one.language == name])
+                for label in LABELS
+            }
             for name in sorted({one.language for one in outcomes})
         },
         EARLIER: _told(EARLIER, outcomes),
@@ -223,8 +242,14 @@ def report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "there": sum(one.episodes for one in outcomes),
             "lost": _total(outcomes, "episodes_lost"),
         },
-        "keep": {"texts": sum(one.keep for one in outcomes), "damaged": _total(outcomes, "damaged")},
-        "beside": {"texts": sum(one.beside for one in outcomes), "lost": _total(outcomes, "beside_lost")},
+        "keep": {
+            "texts": sum(one.keep for one in outcomes),
+            "damaged": _total(outcomes, "damaged"),
+        },
+        "beside": {
+            "texts": sum(one.beside for one in outcomes),
+            "lost": _total(outcomes, "beside_lost"),
+        },
         "still_tells": {
             "entries": entries.total(),
             **{sort: entries[sort] for sort in ("fact", "neighbour", "neither")},
@@ -294,7 +319,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=tuple(SETS), default="whole", help="the set of cases")
     parser.add_argument("--half", choices=(*HALVES, "all"), default="dev")
-    parser.add_argument("--engine", default="", help="the address of a database; without it, a file")
+    parser.add_argument(
+        "--engine", default="", help="the address of a database; without it, a file"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
         "--shown", action="store_true", help="name each telling and neighbour that went wrong"

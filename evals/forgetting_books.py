@@ -67,7 +67,9 @@ class FilledBook:
             self._tells("message", message, self.said[thread, place])
         for earlier in self.case.get("earlier", ()):
             # The fact has its key and takes its place.
-            self._tells("memory", earlier, await self._remember(earlier, earlier["sources"], new_id()))
+            self._tells(
+                "memory", earlier, await self._remember(earlier, earlier["sources"], new_id())
+            )
         await self._remember(self.case["fact"], self.case["sources"], self.memory)
         for other in self.case["other_memories"]:
             self._tells("memory", other, await self._remember(other, other["sources"], new_id()))
@@ -99,7 +101,9 @@ class FilledBook:
         if not lists:
             return
         grounds = {
-            name: tuple(tuple(self._source(source) for source in item["sources"]) for item in listed)
+            name: tuple(
+                tuple(self._source(source) for source in item["sources"]) for item in listed
+            )
             for name, listed in lists.items()
         }
         document = new_id()
@@ -109,7 +113,12 @@ class FilledBook:
             EVERYONE,
             {name: [item["text"] for item in listed] for name, listed in lists.items()},
             sources=tuple(
-                {source: None for entries in grounds.values() for entry in entries for source in entry}
+                {
+                    source: None
+                    for entries in grounds.values()
+                    for entry in entries
+                    for source in entry
+                }
             ),
             grounds=grounds,
         )
@@ -141,7 +150,9 @@ class FilledBook:
         return self.said[one["thread"], one["message"]]
 
     def _tells(self, place: str, text: Mapping[str, Any], record: UUID) -> None:
-        self.tellings += [Telling(place, one["label"], one["text"], record) for one in text["tells"]]
+        self.tellings += [
+            Telling(place, one["label"], one["text"], record) for one in text["tells"]
+        ]
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -158,7 +169,9 @@ class FilledBook:
 
     async def context(self) -> str:
         """Return the context for the question about the fact."""
-        made = await self.book.context(self.owner, self.case["question"], as_owner=True, mark_used=False)
+        made = await self.book.context(
+            self.owner, self.case["question"], as_owner=True, mark_used=False
+        )
         return html.unescape(made.text)
 
     async def everything_read(self) -> str:
@@ -178,7 +191,9 @@ class FilledBook:
                 yield window.summary
                 for message in (*(await handle.messages()), *window.messages):
                     yield text_of(message)
-        yield json.dumps(await self.book.profiles.get(self.owner, as_owner=True), ensure_ascii=False)
+        yield json.dumps(
+            await self.book.profiles.get(self.owner, as_owner=True), ensure_ascii=False
+        )
         for question in (self.case["question"], self.case["fact"]["content"]):
             made = await self.book.context(self.owner, question, as_owner=True, mark_used=False)
             yield html.unescape(made.text)

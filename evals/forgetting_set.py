@@ -94,7 +94,8 @@ def has_words(text: str, words: Iterable[str]) -> bool:
     there = [word.casefold() for word in _WORD.findall(text)]
     wanted = [word.casefold() for word in words]
     return all(
-        any(one == word if word.isdigit() else one.startswith(word) for one in there) for word in wanted
+        any(one == word if word.isdigit() else one.startswith(word) for one in there)
+        for word in wanted
     )
 
 

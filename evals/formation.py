@@ -140,13 +140,19 @@ class Measured:
         if "episode" not in asked.content.rsplit("Fill:", 1)[-1]:
             return {"notes": notes}
         told = [text for _, text, _ in self._session.observed]
-        episode = {"goal": told[0] if told else "Talk", "summary": " ".join(told), "outcome": "succeeded"}
+        episode = {
+            "goal": told[0] if told else "Talk",
+            "summary": " ".join(told),
+            "outcome": "succeeded",
+        }
         return {"notes": notes, "episode": episode}
 
     async def run(self, server: ModelServer, folder: Path) -> None:
         """Form session after session; a session ends by the clock."""
         clock = Clock(self._sessions[0].turns[0].at or utc_now())
-        async with memoranda.open(folder / "formed.db", clock=clock, models=MODEL, worker=False) as book:
+        async with memoranda.open(
+            folder / "formed.db", clock=clock, models=MODEL, worker=False
+        ) as book:
             for session in self._sessions:
                 self._session = session
                 clock.now = max(clock.now, session.turns[0].at or clock.now)
@@ -166,9 +172,13 @@ class Measured:
         page = await book.records.list(OWNER, types="memory", limit=1000, as_owner=True)
         return [record for record in page.records if isinstance(record, Memory) and record.active]
 
-    async def _three_calls(self, server: ModelServer, session: Session, known: Sequence[Memory]) -> None:
+    async def _three_calls(
+        self, server: ModelServer, session: Session, known: Sequence[Memory]
+    ) -> None:
         """Make the three calls with the same answers and with the memories known before the session, so that both books grow alike."""
-        earlier = [memory for memory in known if memory.observed_at < (session.turns[0].at or utc_now())]
+        earlier = [
+            memory for memory in known if memory.observed_at < (session.turns[0].at or utc_now())
+        ]
         before = len(server.asked)
         models = RemoteModels(MODEL)
         try:
@@ -203,7 +213,9 @@ def counter() -> Any:
             tokenizer.no_truncation()
             tokenizer.no_padding()
             return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
-    raise InvalidInput("tokenizer: run `memoranda weights install` first; its tokenizer counts", field="data")
+    raise InvalidInput(
+        "tokenizer: run `memoranda weights install` first; its tokenizer counts", field="data"
+    )
 
 
 async def measure(path: Path, name: str, folder: Path, *, one_thread: bool) -> dict[str, Any]:
@@ -275,15 +287,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--conversation", default=CONVERSATION)
     parser.add_argument("--one-thread", action="store_true", help="all sessions in one thread")
-    parser.add_argument("--model", help="provider:model, with its key in the environment: scores its notes")
-    parser.add_argument("--items", type=int, default=100, help="texts of the labelled set that are asked")
+    parser.add_argument(
+        "--model", help="provider:model, with its key in the environment: scores its notes"
+    )
+    parser.add_argument(
+        "--items", type=int, default=100, help="texts of the labelled set that are asked"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="memoranda-forming-") as folder:
         if given.model:
             work = judge(given.data, given.model, given.items)
         else:
-            work = measure(given.data, given.conversation, Path(folder), one_thread=given.one_thread)
+            work = measure(
+                given.data, given.conversation, Path(folder), one_thread=given.one_thread
+            )
         try:
             found = asyncio.run(work)
         except InvalidInput as exc:
@@ -313,7 +331,9 @@ def told(found: Mapping[str, Any]) -> str:
     ):
         theirs = "" if name in _OURS_ALONE else found["three_calls"][name]
         lines.append(f"{name:<24}{found['ours'][name]:>12}{theirs:>14}")
-    lines.append(f"input_ratio {found['input_ratio']:.1%} of tokens, {found['bytes_ratio']:.1%} of bytes")
+    lines.append(
+        f"input_ratio {found['input_ratio']:.1%} of tokens, {found['bytes_ratio']:.1%} of bytes"
+    )
     return "\n".join(lines)
 
 

@@ -74,7 +74,13 @@ class Answers:
         self.calls += 1
         self.again += bool(request.earlier)
         fill = request.content.rsplit("Fill:", 1)[-1]
-        what = request.task if request.task != "formation" else "notes" if "notes" in fill else "episode"
+        what = (
+            request.task
+            if request.task != "formation"
+            else "notes"
+            if "notes" in fill
+            else "episode"
+        )
         name = f"{self.session:02}-{what}" + ("-again" if request.earlier else "")
         file = self.folder / f"{name}.json"
         if not file.exists():
@@ -83,7 +89,9 @@ class Answers:
                 raise ModelDown(self.waiting)
             return self._said("{}")
         stored = json.loads(file.read_text("utf-8"))
-        text = stored["answer"] if isinstance(stored["answer"], str) else json.dumps(stored["answer"])
+        text = (
+            stored["answer"] if isinstance(stored["answer"], str) else json.dumps(stored["answer"])
+        )
         return self._said(self._translated(text, stored["shown"], request))
 
     def named(self, task: str) -> str:
@@ -186,14 +194,18 @@ async def form(talk: Mapping[str, Any], answers: Answers) -> Formed:
     owner, agent, sessions = talk["owner"], talk["agent"], talk["sessions"]
     clock = Clock(datetime.fromisoformat(sessions[0]["messages"][0]["at"]))
     with patch.object(running, "reconcile", reconciling):
-        async with memoranda.open("memory://", clock=clock, models=answers, worker=False, embed=None) as book:
+        async with memoranda.open(
+            "memory://", clock=clock, models=answers, worker=False, embed=None
+        ) as book:
             for number, session in enumerate(sessions, start=1):
                 answers.session = number
                 thread = await book.thread(owner, name=session["thread"], agent=agent)
                 for message in session["messages"]:
                     clock.now = max(clock.now + _STEP, datetime.fromisoformat(message["at"]))
                     more = {
-                        name: message[name] for name in ("trust", "speaker", "native") if message.get(name)
+                        name: message[name]
+                        for name in ("trust", "speaker", "native")
+                        if message.get(name)
                     }
                     await thread.append(message["role"], message["content"], **more)
                 if session.get("closed"):
@@ -247,9 +259,13 @@ def figures(talk: Mapping[str, Any], formed: Formed) -> dict[str, Any]:
             one["statement"] for one in judged.get("must_hold_at_end", ()) if not _stands(one, held)
         ],
         "formed_wrongly": [
-            one["statement"] for one in judged.get("must_not_be_formed", ()) if _stands(one, everything)
+            one["statement"]
+            for one in judged.get("must_not_be_formed", ())
+            if _stands(one, everything)
         ],
-        "refused": [f"{session}: {one.part} {one.code}: {one.reason}" for session, one in formed.refused],
+        "refused": [
+            f"{session}: {one.part} {one.code}: {one.reason}" for session, one in formed.refused
+        ],
         "active": len(active),
         "calls": formed.answers.calls,
         "calls_again": formed.answers.again,
@@ -272,7 +288,10 @@ def _first_line(memory: Memory) -> str:
 def _contains(text: str, word: str) -> bool:
     return any(
         re.search(
-            r"(?<!\w)" + re.escape(one) + (r"(?!\w)" if len(one) <= 3 or one[-1:].isdigit() else ""), text
+            r"(?<!\w)"
+            + re.escape(one)
+            + (r"(?!\w)" if len(one) <= 3 or one[-1:].isdigit() else ""),
+            text,
         )
         for one in word.split("|")
     )
@@ -295,7 +314,9 @@ def _old_stands(supersession: Mapping[str, Any], texts: Sequence[str]) -> bool:
 
 def _stands(statement: Mapping[str, Any], texts: Sequence[str]) -> bool:
     left = [
-        text for text in texts if not any(_contains(text, word) for word in statement.get("unless") or ())
+        text
+        for text in texts
+        if not any(_contains(text, word) for word in statement.get("unless") or ())
     ]
     return any(_has(words, left) for words in statement["any_of"])
 
@@ -312,13 +333,21 @@ def talk_of(path: Path) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Form talks, and print the figures, or the name of the next question."""
     parser = argparse.ArgumentParser(prog="python -m evals.forming_trial", description=__doc__)
-    parser.add_argument("talk", type=Path, nargs="?", help="a talk; without one, all that are kept here")
+    parser.add_argument(
+        "talk", type=Path, nargs="?", help="a talk; without one, all that are kept here"
+    )
     parser.add_argument(
         "--answers", type=Path, help="the folder of one run's answers; with --data, of all runs"
     )
-    parser.add_argument("--data", type=Path, help="LoCoMo's file, formed beside the talks that are kept here")
-    parser.add_argument("--judgement", type=Path, help="a file with the judgement, where the talk has none")
-    parser.add_argument("--ask", action="store_true", help="write the next question without an answer")
+    parser.add_argument(
+        "--data", type=Path, help="LoCoMo's file, formed beside the talks that are kept here"
+    )
+    parser.add_argument(
+        "--judgement", type=Path, help="a file with the judgement, where the talk has none"
+    )
+    parser.add_argument(
+        "--ask", action="store_true", help="write the next question without an answer"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     if (given.talk is None) is not (given.answers is None or given.data is not None):
@@ -329,7 +358,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unanswered as exc:
         print(exc)
         return 3
-    print(json.dumps(found, indent=2, ensure_ascii=False) if given.json else "\n".join(_lines(found)))
+    print(
+        json.dumps(found, indent=2, ensure_ascii=False) if given.json else "\n".join(_lines(found))
+    )
     return 0
 
 
@@ -345,7 +376,10 @@ async def _all(given: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of each run, their sums, and the sums of the talk that was kept apart."""
     runs: dict[str, dict[str, Any]] = {}
     kept = [(one.stem, one, one.with_suffix("")) for one in sorted(_KEPT.glob("*.json"))]
-    for name, file, folder in [*kept, *([("locomo", given.data, given.answers)] if given.data else [])]:
+    for name, file, folder in [
+        *kept,
+        *([("locomo", given.data, given.answers)] if given.data else []),
+    ]:
         for run in sorted(one for one in folder.iterdir() if one.is_dir()):
             talk = talk_of(file)
             runs[f"{name}/{run.name}"] = figures(talk, await form(talk, Answers(run)))

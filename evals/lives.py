@@ -39,7 +39,9 @@ def load_life(name: str) -> Corpus:
     began, day = datetime(2000, 1, 1, tzinfo=UTC), 0
     for line in raw.decode("utf-8").splitlines():
         if line.startswith("begins "):
-            began = datetime.fromisoformat(line.removeprefix("begins ")).replace(hour=21, tzinfo=UTC)
+            began = datetime.fromisoformat(line.removeprefix("begins ")).replace(
+                hour=21, tzinfo=UTC
+            )
         elif line.startswith("@"):
             number, told_then = line[1:].split(" ", 1)
             day = int(number)
@@ -62,7 +64,9 @@ def _id_of(day: int) -> str:
     return f"day {day}"
 
 
-def _notes(told: dict[int, str], everyday: list[str], chance: random.Random) -> Iterator[tuple[int, str]]:
+def _notes(
+    told: dict[int, str], everyday: list[str], chance: random.Random
+) -> Iterator[tuple[int, str]]:
     """Yield the notes, each with its day: what is told stands among everyday sentences."""
     lately: list[str] = []
     for day in range(max(told) + 1):

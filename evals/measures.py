@@ -38,7 +38,9 @@ class Ranked:
 
     def gain(self, cut: int) -> float:
         """Return the normalised discounted cumulative gain, with equal gain for every gold document."""
-        got = sum(1 / math.log2(place + 2) for place, id in enumerate(self.found[:cut]) if id in self.gold)
+        got = sum(
+            1 / math.log2(place + 2) for place, id in enumerate(self.found[:cut]) if id in self.gold
+        )
         best = sum(1 / math.log2(place + 2) for place in range(min(cut, len(self.gold))))
         return got / best
 
@@ -55,5 +57,7 @@ def summary(ranked: Iterable[Ranked]) -> Mapping[str, float | None]:
     figures |= {"all10": [float(one.recall(10) == 1) for one in all_]}
     figures |= {"ndcg10": [one.gain(10) for one in all_], "mrr": [one.reciprocal() for one in all_]}
     figures |= {f"r_{budget}_tokens": [one.within(budget) for one in all_] for budget in BUDGETS}
-    means = {name: round(100 * fmean(values), 2) if values else None for name, values in figures.items()}
+    means = {
+        name: round(100 * fmean(values), 2) if values else None for name, values in figures.items()
+    }
     return {"n": len(all_), **means}

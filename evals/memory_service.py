@@ -57,15 +57,23 @@ def _with_handles(part: Any, shown: Sequence[tuple[str, str]]) -> Any:
         return [_with_handles(one, shown) for one in part]
     if not isinstance(part, Mapping):
         return part
-    found = {name: _with_handles(one, shown) for name, one in part.items() if name not in ("said", "held")}
+    found = {
+        name: _with_handles(one, shown)
+        for name, one in part.items()
+        if name not in ("said", "held")
+    }
     for field, kind in (("said", "m"), ("held", "c")):
         if field in part:
-            handle = next((one for one, line in shown if one.startswith(kind) and part[field] in line), None)
+            handle = next(
+                (one for one, line in shown if one.startswith(kind) and part[field] in line), None
+            )
             found |= {"memory": handle} if kind == "c" else {"sources": [{"message": handle}]}
     return found
 
 
-async def measure(cases: Sequence[Mapping[str, Any]], given: GivenAnswers | None) -> list[dict[str, Any]]:
+async def measure(
+    cases: Sequence[Mapping[str, Any]], given: GivenAnswers | None
+) -> list[dict[str, Any]]:
     """Form all cases in the book of the environment; return what is missing, what is too much, and the calls of each."""
     results = []
     async with books.make_store() as store:
@@ -83,10 +91,14 @@ async def measure(cases: Sequence[Mapping[str, Any]], given: GivenAnswers | None
                     for at, text in enumerate(session["turns"])
                 ]
                 run = {"configurable": {"thread_id": f"{place}-{number}"}}
-                traces += (await graph.ainvoke({"messages": messages}, run, context=context))["trace"]
+                traces += (await graph.ainvoke({"messages": messages}, run, context=context))[
+                    "trace"
+                ]
             missing, surplus = [], []
             for name, expected in case["expected"].items():
-                values = [one.value for one in await store.asearch(("memories", user, name), limit=100)]
+                values = [
+                    one.value for one in await store.asearch(("memories", user, name), limit=100)
+                ]
                 lack, left = _compared(values, expected)
                 missing += [{name: one} for one in lack]
                 surplus += [{name: one} for one in left]
@@ -114,7 +126,12 @@ def _compared(
     left, lack = list(values), []
     for wanted in expected:
         found = next(
-            (one for one in left if all(_is_alike(one.get(name), of) for name, of in wanted.items())), None
+            (
+                one
+                for one in left
+                if all(_is_alike(one.get(name), of) for name, of in wanted.items())
+            ),
+            None,
         )
         if found is None:
             lack.append(wanted)
@@ -144,7 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the results; 1 if a case is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "--model", help="a model of LangChain's init_chat_model that forms; without it, the set's answers"
+        "--model",
+        help="a model of LangChain's init_chat_model that forms; without it, the set's answers",
     )
     parser.add_argument("--set", type=Path, default=SET)
     parser.add_argument("--json", action="store_true")

@@ -28,7 +28,9 @@ HALVES: Final = ("dev", "held")
 COLUMNS: Final = (*(way.name for way in WAYS), RULES)
 
 
-async def measure(items: Sequence[Mapping[str, Any]], address: str | Path) -> dict[str, list[Outcome]]:
+async def measure(
+    items: Sequence[Mapping[str, Any]], address: str | Path
+) -> dict[str, list[Outcome]]:
     """Run every pair under every column, each column in a book of its own."""
     found = {}
     for column in COLUMNS:
@@ -49,7 +51,8 @@ def report(found: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
         figures[column] = {
             "all": _figures(outcomes),
             "relations": {
-                name: _figures([one for one in outcomes if one.relation == name]) for name in relations
+                name: _figures([one for one in outcomes if one.relation == name])
+                for name in relations
             },
         }
     return figures
@@ -129,8 +132,13 @@ def load(path: Path, half: str) -> list[dict[str, Any]]:
         texts = [item[name] for name in ("id", "relation", "expect", "split")]
         for which in ("old", "new"):
             texts += [item[which]["content"], item[which]["kind"]]
-            texts += [text for name in ("key", "subject") if (text := item[which][name]) is not None]
-        if not all(isinstance(text, str) and text for text in texts) or item["expect"] not in EXPECTED:
+            texts += [
+                text for name in ("key", "subject") if (text := item[which][name]) is not None
+            ]
+        if (
+            not all(isinstance(text, str) and text for text in texts)
+            or item["expect"] not in EXPECTED
+        ):
             raise ValueError(f"{item['id']!r} is no labelled pair")
     return [item for item in items if half in (item["split"], "all")]
 
@@ -144,14 +152,18 @@ async def _measured(items: Sequence[Mapping[str, Any]]) -> tuple[dict[str, list[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python evals/merging.py", description=__doc__)
-    parser.add_argument("--data", type=Path, default=SET, help="the labelled set; by default our own")
+    parser.add_argument(
+        "--data", type=Path, default=SET, help="the labelled set; by default our own"
+    )
     parser.add_argument(
         "--half",
         choices=(*HALVES, "all"),
         default="dev",
         help="the half to score; misses are shown for dev alone",
     )
-    parser.add_argument("--talks", type=Path, help="cases of several messages with an answer, one a line")
+    parser.add_argument(
+        "--talks", type=Path, help="cases of several messages with an answer, one a line"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     given = parser.parse_args(arguments)
     try:
@@ -160,7 +172,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, KeyError, TypeError) as exc:
         parser.error(f"{given.data} is no labelled set: {exc!r}")
     found, agree = asyncio.run(_measured(items))
-    figures = {"half": given.half, "pairs": len(items), "stores_agree": agree, "columns": report(found)}
+    figures = {
+        "half": given.half,
+        "pairs": len(items),
+        "stores_agree": agree,
+        "columns": report(found),
+    }
     if talks:
         figures["talks"] = talk_pairs.report(asyncio.run(talk_pairs.measure(talks)))
     if given.json:

@@ -92,7 +92,9 @@ def texts_by_language(talks: dict[str, Corpus], notes: Corpus) -> dict[str, list
         "French": (" ".join(pair) for pair in permutations(_FRENCH, 2)),
         "Dutch": (" ".join(pair) for pair in permutations(_DUTCH, 2)),
     }
-    short = {name: (text for text in texts if len(text) <= _LONGEST) for name, texts in chosen.items()}
+    short = {
+        name: (text for text in texts if len(text) <= _LONGEST) for name, texts in chosen.items()
+    }
     return {name: list(islice(texts, EACH)) for name, texts in short.items()}
 
 
@@ -112,7 +114,8 @@ def agreement(folder: Path, languages: dict[str, list[str]]) -> dict[str, dict[s
             encoded = LocalModel.encode(whole, [kind + text for text in texts])
             asked = kind == QUESTION
             figures["other_tokens"] += sum(
-                engine.token_count(text, asked) != len(ids) for text, ids in zip(texts, encoded, strict=True)
+                engine.token_count(text, asked) != len(ids)
+                for text, ids in zip(texts, encoded, strict=True)
             )
             made["engine"] += [engine.encode(text, asked) for text in texts]
             made["float32"] += [LocalModel.vectors(whole, [ids])[0] for ids in encoded]
@@ -136,7 +139,9 @@ def groups_of(path: Path) -> dict[str, str]:
     return found
 
 
-async def ranking(embedder: LocalEmbedder, corpus: Corpus, groups: dict[str, str]) -> dict[str, Any]:
+async def ranking(
+    embedder: LocalEmbedder, corpus: Corpus, groups: dict[str, str]
+) -> dict[str, Any]:
     """Return R@5, R@10 and MRR in each mode, and of the blend by group."""
     answered = await measure(corpus, MODES, embed=embedder)
     found = {mode: _figures(answered[mode]) for mode in MODES}
@@ -157,9 +162,14 @@ def _figures(answered: Iterable[Answered]) -> dict[str, Any]:
 def cost() -> dict[str, dict[str, float]]:
     """Return each model's times, in turn, and what it holds in memory and on disk."""
     one, other = folders()
-    timed = speeds({"minilm": MiniLM(one, processors()), "multilingual": Multilingual(other, processors())})
+    timed = speeds(
+        {"minilm": MiniLM(one, processors()), "multilingual": Multilingual(other, processors())}
+    )
     disk = {"minilm": size_of(one), "multilingual": size_of(other)}
-    return {name: figures | {"disk_mb": disk[name] / 1e6} | _memory(name) for name, figures in timed.items()}
+    return {
+        name: figures | {"disk_mb": disk[name] / 1e6} | _memory(name)
+        for name, figures in timed.items()
+    }
 
 
 def _memory(name: str) -> dict[str, float]:
@@ -193,7 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compare the two models."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, help="folder for the open halves of evals/talk_shapes")
-    parser.add_argument("--data", type=Path, help="LoCoMo's file: ask it instead of the talks and notes")
+    parser.add_argument(
+        "--data", type=Path, help="LoCoMo's file: ask it instead of the talks and notes"
+    )
     parser.add_argument(
         "--part", action="append", choices=("agreement", "ranking", "cost"), help="only these"
     )
@@ -233,11 +245,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
                 _print(title, found)
                 rows += [
-                    [f"{title}, {row}", *(str(one[key]) for key in _COLUMNS)] for row, one in found.items()
+                    [f"{title}, {row}", *(str(one[key]) for key in _COLUMNS)]
+                    for row, one in found.items()
                 ]
     if given.record and rows:
         command = "python -m evals.multilingual --out FOLDER --part ranking"
-        record("multilingual", command, {"talks": [["", *_COLUMNS.values()], *rows]}, covers=RANKING)
+        record(
+            "multilingual", command, {"talks": [["", *_COLUMNS.values()], *rows]}, covers=RANKING
+        )
     return 0
 
 
@@ -249,12 +264,16 @@ def ask_locomo(corpus: Corpus) -> None:
         for mode, every in answered.items():
             plain = [one for one in every if one.question.kind != ADVERSARIAL]
             rows[mode] = _figures(plain)
-            rows[f"{mode}, not tuned on"] = _figures(one for one in plain if one.conversation not in TUNED_ON)
+            rows[f"{mode}, not tuned on"] = _figures(
+                one for one in plain if one.conversation not in TUNED_ON
+            )
         _print(made.__name__, rows)
 
 
 def _print(title: str, rows: dict[str, Any]) -> None:
-    sys.stdout.write("\n".join([title, *(f"  {name}: {json.dumps(row)}" for name, row in rows.items()), ""]))
+    sys.stdout.write(
+        "\n".join([title, *(f"  {name}: {json.dumps(row)}" for name, row in rows.items()), ""])
+    )
     sys.stdout.flush()
 
 

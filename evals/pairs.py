@@ -25,7 +25,13 @@ EXPECTED: Final = ("keep-both", "confirm", "supersede", "retract-old")
 #: The column without any model.
 RULES: Final = "rules"
 #: Outcomes that are wrong.
-FAULTS: Final = ("wrong_retirements", "missed_retirements", "wrong_merges", "missed_duplicates", "not_noted")
+FAULTS: Final = (
+    "wrong_retirements",
+    "missed_retirements",
+    "wrong_merges",
+    "missed_duplicates",
+    "not_noted",
+)
 _FIRST: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _SECOND: Final = _FIRST + timedelta(days=30)
 _NOW: Final = _SECOND + timedelta(minutes=1)
@@ -112,7 +118,11 @@ def _twice(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outcome(
-    item: Mapping[str, Any], memories: Iterable[Memory], before: set[UUID], said: UUID, codes: Iterable[str]
+    item: Mapping[str, Any],
+    memories: Iterable[Memory],
+    before: set[UUID],
+    said: UUID,
+    codes: Iterable[str],
 ) -> Outcome:
     first = [memory for memory in memories if memory.id in before]
     return Outcome(

@@ -80,7 +80,9 @@ class Memoranda:
         numbers = import_module("numpy")
 
         class Served:
-            embedding = import_module("memoranda.model.vectors").Embedding("given", "given", given.dimension)
+            embedding = import_module("memoranda.model.vectors").Embedding(
+                "given", "given", given.dimension
+            )
 
             async def passages(self, texts: Sequence[str]) -> Any:
                 return numbers.array([given.of(text) for text in texts], dtype=numbers.float32)
@@ -132,7 +134,9 @@ class LangGraph:
             await self._store.aput((owner,), turn["id"], {"text": turn["text"], "at": turn["at"]})
 
     async def ask(self, owner: str, question: str, vector: list[float]) -> list[str]:
-        return [item.key for item in await self._store.asearch((owner,), query=question, limit=LIMIT)]
+        return [
+            item.key for item in await self._store.asearch((owner,), query=question, limit=LIMIT)
+        ]
 
     def note(self) -> str:
         return ""
@@ -168,7 +172,8 @@ class LanceDb:
 
     async def add(self, owner: str, turns: Sequence[Mapping[str, Any]]) -> None:
         rows = [
-            {"id": turn["id"], "text": turn["text"], "vector": self._given.of(turn["text"])} for turn in turns
+            {"id": turn["id"], "text": turn["text"], "vector": self._given.of(turn["text"])}
+            for turn in turns
         ]
         base = import_module("lancedb").connect(str(self._folder))
         # Names of tables take few signs.
@@ -191,7 +196,9 @@ class Chroma:
 
     async def open(self, folder: Path, given: Given) -> None:
         settings = import_module("chromadb.config").Settings(anonymized_telemetry=False)
-        self._client = import_module("chromadb").PersistentClient(path=str(folder), settings=settings)
+        self._client = import_module("chromadb").PersistentClient(
+            path=str(folder), settings=settings
+        )
         self._collections: dict[str, Any] = {}
         self._given = given
 

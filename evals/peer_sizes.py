@@ -30,9 +30,12 @@ def sized_corpus(passages: int) -> Corpus:
     )
     # A question answers none.
     saying = [number for number, turn in enumerate(turns) if not turn.text.endswith("?")]
-    asked = np.random.default_rng(passages).choice(saying, min(QUESTIONS, len(saying)), replace=False)
+    asked = np.random.default_rng(passages).choice(
+        saying, min(QUESTIONS, len(saying)), replace=False
+    )
     questions = tuple(
-        Question(talk.question(turns[one].text), frozenset({turns[one].id}), "made up") for one in asked
+        Question(talk.question(turns[one].text), frozenset({turns[one].id}), "made up")
+        for one in asked
     )
     return Corpus(f"{passages:,} passages", "", (Conversation("sized", turns, questions),), {})
 

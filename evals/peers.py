@@ -134,12 +134,17 @@ def python_of(name: str, given: Mapping[str, Path], folder: Path | None) -> Path
     return None
 
 
-def run(name: str, python: Path | None, corpus: Corpus, exchange: Path, minutes: float = MINUTES) -> Row:
+def run(
+    name: str, python: Path | None, corpus: Corpus, exchange: Path, minutes: float = MINUTES
+) -> Row:
     """Run one memory in a process of its own; a failure there is a row, too."""
     shown = PEERS[name]
     if python is None:
         return Row(shown, reason=f"not installed; give --environment {name}=PYTHON")
-    paths = [str(ROOT), *([os.environ["PYTHONPATH"]] if name in OURS and "PYTHONPATH" in os.environ else [])]
+    paths = [
+        str(ROOT),
+        *([os.environ["PYTHONPATH"]] if name in OURS and "PYTHONPATH" in os.environ else []),
+    ]
     try:
         done = subprocess.run(
             [str(python), "-m", "evals.peer_process", name, str(exchange)],
@@ -221,10 +226,12 @@ def lines(rows: Sequence[Row]) -> list[str]:
         quality = (row.r5, row.r10, row.mrr, row.ndcg10)
         times = (row.p50_ms, row.p95_ms, row.cpu_ms, row.ingest_seconds)
         sizes = tuple(
-            None if held is None else round(held / 1e6, 1) for held in (row.disk_bytes, row.memory_bytes)
+            None if held is None else round(held / 1e6, 1)
+            for held in (row.disk_bytes, row.memory_bytes)
         )
         told.append(
-            head + "".join(f"{'-' if cell is None else cell:>10}" for cell in (*quality, *times, *sizes))
+            head
+            + "".join(f"{'-' if cell is None else cell:>10}" for cell in (*quality, *times, *sizes))
         )
     return told + [f"{row.name}: {row.note}" for row in rows if row.note]
 
@@ -242,14 +249,18 @@ def compared(
     with tempfile.TemporaryDirectory() as work:
         exchange = Path(work)
         asyncio.run(write_task(corpus, exchange, is_sized=is_sized))
-        return [run(name, python_of(name, given, folder), corpus, exchange, minutes) for name in names]
+        return [
+            run(name, python_of(name, given, folder), corpus, exchange, minutes) for name in names
+        ]
 
 
 def environment(written: str) -> tuple[str, Path]:
     """Parse an option's ``NAME=PYTHON``."""
     name, equals, python = written.partition("=")
     if not equals or name not in PEERS.keys() - OURS:
-        raise argparse.ArgumentTypeError(f"give NAME=PYTHON, NAME one of {', '.join(PEERS.keys() - OURS)}")
+        raise argparse.ArgumentTypeError(
+            f"give NAME=PYTHON, NAME one of {', '.join(PEERS.keys() - OURS)}"
+        )
     return name, Path(python)
 
 
@@ -258,7 +269,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     corpora = parser.add_mutually_exclusive_group(required=True)
     corpora.add_argument("--data", type=Path, help="LoCoMo's file, or a set of our own")
-    corpora.add_argument("--size", type=int, metavar="N", help="one owner with so many made-up passages")
+    corpora.add_argument(
+        "--size", type=int, metavar="N", help="one owner with so many made-up passages"
+    )
     parser.add_argument("--minutes", type=float, default=MINUTES, help="time limit of each memory")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument("--only", action="append", choices=PEERS, help="only these")
@@ -270,7 +283,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="NAME=PYTHON",
         help="the interpreter of the environment that a peer is installed in",
     )
-    parser.add_argument("--environments", type=Path, help="a folder with such environments, by their names")
+    parser.add_argument(
+        "--environments", type=Path, help="a folder with such environments, by their names"
+    )
     given = parser.parse_args(arguments)
     names = [name for name in PEERS if given.only is None or name in given.only]
     try:

@@ -24,7 +24,9 @@ async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
                 yield book
         return
     if not engine.startswith(_SERVERS):
-        raise InvalidInput(f"engine: give the address of a database, as {_SERVERS[0]}user@host/database")
+        raise InvalidInput(
+            f"engine: give the address of a database, as {_SERVERS[0]}user@host/database"
+        )
     schema = f"measured_{uuid4().hex[:12]}"
     address = f"{engine}{'&' if '?' in engine else '?'}schema={schema}"
     try:

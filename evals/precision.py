@@ -47,7 +47,9 @@ ALONE = 100
 
 def models() -> dict[Precision, MiniLM]:
     """Return the loaded model in each precision."""
-    folder = next((place.folder for place in places() if place.folder and not place.problem()), None)
+    folder = next(
+        (place.folder for place in places() if place.folder and not place.problem()), None
+    )
     if folder is None:
         raise SystemExit("the model's weights are not installed; run: memoranda weights install")
     return {precision: MiniLM(folder, processors(), precision) for precision in PRECISIONS}
@@ -87,7 +89,10 @@ def compared(corpora: Sequence[Corpus], *, ranked: bool = True) -> list[dict[str
     """Return one row for each precision, float32 first."""
     made = models()
     asked = [
-        question.text for corpus in corpora for one in corpus.conversations for question in one.questions
+        question.text
+        for corpus in corpora
+        for one in corpus.conversations
+        for question in one.questions
     ]
     fast = speeds(made)
     exact = vectors(made["float32"], asked)
@@ -107,14 +112,17 @@ def compared(corpora: Sequence[Corpus], *, ranked: bool = True) -> list[dict[str
     return rows
 
 
-async def ranking(folder: Path, precision: Precision, corpora: Sequence[Corpus]) -> dict[str, dict[str, Any]]:
+async def ranking(
+    folder: Path, precision: Precision, corpora: Sequence[Corpus]
+) -> dict[str, dict[str, Any]]:
     """Return each corpus's main figures by meaning only and by the blend."""
     found = {}
     embedder = LocalEmbedder(folder, precision=precision)
     for corpus in corpora:
         modes = report(corpus, await measure(corpus, MODES, embed=embedder))["modes"]
         found[corpus.name] = {
-            mode: {cut: modes[mode][cut] for cut in ("r5", "r10", "ndcg10")} for mode in ("meaning", "hybrid")
+            mode: {cut: modes[mode][cut] for cut in ("r5", "r10", "ndcg10")}
+            for mode in ("meaning", "hybrid")
         }
     return found
 
@@ -147,7 +155,9 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare the two precisions."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="LoCoMo's file; only what may be tuned on is used")
+    parser.add_argument(
+        "--data", type=Path, help="LoCoMo's file; only what may be tuned on is used"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON list instead of tables")
     parser.add_argument("--no-ranking", action="store_true", help="speed and similarity alone")
     given = parser.parse_args(arguments)

@@ -65,16 +65,22 @@ async def fill(book: Book, conversation: Conversation) -> dict[str, str]:
                     for t in part
                 ]
             )
-            turn_of |= {str(id): turn.id for id, turn in zip(receipt.ids("message"), part, strict=True)}
+            turn_of |= {
+                str(id): turn.id for id, turn in zip(receipt.ids("message"), part, strict=True)
+            }
     return turn_of
 
 
-async def ask(book: Book, conversation: Conversation, turn_of: dict[str, str], **how: Any) -> list[Answered]:
+async def ask(
+    book: Book, conversation: Conversation, turn_of: dict[str, str], **how: Any
+) -> list[Answered]:
     """Ask every question, word for word."""
     answered = []
     for question in conversation.questions:
         hits = await book.recall(OWNER, question.text, limit=_HITS, **how)
-        found = [(turn_of[str(hit.id)], _tokens(hit.text)) for hit in hits if str(hit.id) in turn_of]
+        found = [
+            (turn_of[str(hit.id)], _tokens(hit.text)) for hit in hits if str(hit.id) in turn_of
+        ]
         ranked = Ranked([id for id, _ in found], [cost for _, cost in found], question.gold)
         answered.append(Answered(conversation.id, question, ranked))
     return answered
@@ -99,12 +105,16 @@ async def measure(
             turn_of = await fill(book, conversation)
             await book.admin.embed()
             for mode in modes:
-                answered[mode] += await ask(book, conversation, turn_of, types=["message"], mode=mode)
+                answered[mode] += await ask(
+                    book, conversation, turn_of, types=["message"], mode=mode
+                )
             answered[ALL_TYPES] += await ask(book, conversation, turn_of)
     return answered
 
 
-def compared(one: Mapping[str, list[Answered]], other: Mapping[str, list[Answered]]) -> dict[str, int]:
+def compared(
+    one: Mapping[str, list[Answered]], other: Mapping[str, list[Answered]]
+) -> dict[str, int]:
     """Return how many questions got the same turns in the same order from two engines, over all modes."""
     pairs = [pair for mode in one for pair in zip(one[mode], other[mode], strict=True)]
     same = sum(list(first.ranked.found) == list(second.ranked.found) for first, second in pairs)
@@ -126,7 +136,9 @@ def report(corpus: Corpus, answered: dict[str, list[Answered]]) -> dict[str, Any
         return {
             **about,
             "all": _figures(main),
-            "kinds": {kind: _figures(one for one in main if one.question.kind == kind) for kind in kinds},
+            "kinds": {
+                kind: _figures(one for one in main if one.question.kind == kind) for kind in kinds
+            },
             "modes": modes,
         }
     plain = [one for one in main if one.question.kind != ADVERSARIAL]
@@ -157,7 +169,9 @@ def _figures(answered: Iterable[Answered]) -> dict[str, float | None]:
 def figures_of(found: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the figures of a report with their names, the main ones first."""
     rows = [
-        (name, figures) for name, figures in found.items() if isinstance(figures, dict) and "n" in figures
+        (name, figures)
+        for name, figures in found.items()
+        if isinstance(figures, dict) and "n" in figures
     ]
     for group in ("categories", "kinds", "modes"):
         rows += [(f"{group}: {name}", figures) for name, figures in found.get(group, {}).items()]
@@ -187,7 +201,10 @@ def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
             ]
     head = ["", *columns.values()]
     return {
-        title: [head, *([name, *(_shown(figures[column]) for column in columns)] for name, figures in some)]
+        title: [
+            head,
+            *([name, *(_shown(figures[column]) for column in columns)] for name, figures in some),
+        ]
         for title, some in rows.items()
         if some
     }
@@ -196,9 +213,24 @@ def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
 def lines(found: dict[str, Any]) -> list[str]:
     """Return a report as a table for people."""
     rows = figures_of(found)
-    columns = ["n", "r5", "r10", "any10", "all10", "ndcg10", "mrr", "r_1000_tokens", "r_2000_tokens"]
-    head = f"{found['corpus']:<28}" + "".join(f"{column.replace('_tokens', 't'):>9}" for column in columns)
-    table = [f"{name:<28}" + "".join(f"{_shown(figures[c]):>9}" for c in columns) for name, figures in rows]
+    columns = [
+        "n",
+        "r5",
+        "r10",
+        "any10",
+        "all10",
+        "ndcg10",
+        "mrr",
+        "r_1000_tokens",
+        "r_2000_tokens",
+    ]
+    head = f"{found['corpus']:<28}" + "".join(
+        f"{column.replace('_tokens', 't'):>9}" for column in columns
+    )
+    table = [
+        f"{name:<28}" + "".join(f"{_shown(figures[c]):>9}" for c in columns)
+        for name, figures in rows
+    ]
     left_out = ", ".join(f"{times} {what}" for what, times in found["left_out"].items())
     return [
         head,
@@ -216,7 +248,9 @@ def _shown(figure: float | None) -> str:
     return "-" if figure is None else f"{figure}"
 
 
-def corpora_of(data: Path, *, sets: bool, talks: str | None = None, life: str | None = None) -> list[Corpus]:
+def corpora_of(
+    data: Path, *, sets: bool, talks: str | None = None, life: str | None = None
+) -> list[Corpus]:
     """Read a file's corpus, and after it our own sets, a life and a half of the talks in other shapes if requested."""
     found = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
     if life is not None:
@@ -229,7 +263,9 @@ def corpora_of(data: Path, *, sets: bool, talks: str | None = None, life: str | 
     return found
 
 
-async def measured(corpora: Sequence[Corpus], modes: Sequence[str], *, engine: str = "") -> dict[str, Any]:
+async def measured(
+    corpora: Sequence[Corpus], modes: Sequence[str], *, engine: str = ""
+) -> dict[str, Any]:
     """Return the report of the first corpus, with those of the others inside."""
     reports: list[dict[str, Any]] = []
     for corpus in corpora:
@@ -250,17 +286,25 @@ def losses(found: Mapping[str, Any]) -> list[str]:
         r10 = {mode: report["modes"][mode]["r10"] for mode in MODES if mode in report["modes"]}
         best = max(r10, key=lambda mode: r10[mode])
         if set(r10) == set(MODES) and r10["hybrid"] < r10[best] - ALLOWED:
-            told.append(f"{report['corpus']}: r10 is {r10['hybrid']}, and {r10[best]} by {best} alone")
+            told.append(
+                f"{report['corpus']}: r10 is {r10['hybrid']}, and {r10[best]} by {best} alone"
+            )
     return told
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure a corpus and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="LoCoMo's file, or a set of our own")
-    parser.add_argument("--sets", action="store_true", help="also the sets of our own, chats and notes")
     parser.add_argument(
-        "--life", choices=(OPEN, HELD), help="also a narrated life; nothing is chosen by the held one"
+        "--data", type=Path, required=True, help="LoCoMo's file, or a set of our own"
+    )
+    parser.add_argument(
+        "--sets", action="store_true", help="also the sets of our own, chats and notes"
+    )
+    parser.add_argument(
+        "--life",
+        choices=(OPEN, HELD),
+        help="also a narrated life; nothing is chosen by the held one",
     )
     parser.add_argument(
         "--talks",
@@ -274,7 +318,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--engine", default="", metavar="URL", help="on this server, beside the same in a file"
     )
-    parser.add_argument("--record", metavar="NAME", help="store the run under this name for the pages")
+    parser.add_argument(
+        "--record", metavar="NAME", help="store the run under this name for the pages"
+    )
     given = parser.parse_args(arguments)
     try:
         corpora = corpora_of(given.data, sets=given.sets, talks=given.talks, life=given.life)
@@ -289,11 +335,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stdout.write(text + "\n")
     if given.record:
         halves = [
-            f" {name} {half}" for name, half in (("--life", given.life), ("--talks", given.talks)) if half
+            f" {name} {half}"
+            for name, half in (("--life", given.life), ("--talks", given.talks))
+            if half
         ]
-        command = (
-            f"python evals/retrieval.py --data {given.data.name}{' --sets' * given.sets}{''.join(halves)}"
-        )
+        command = f"python evals/retrieval.py --data {given.data.name}{' --sets' * given.sets}{''.join(halves)}"
         record(given.record, command, page_tables(found), covers=RANKING)
     lost = losses(found)
     for loss in lost:

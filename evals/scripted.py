@@ -55,9 +55,17 @@ class Way:
 WAYS: Final = (
     Way("competent", "names what is repeated and what is replaced, as the labels have it"),
     Way("never", "names nothing, and notes all as new", supersedes="never", repeats=False),
-    Way("again", "the first statement twice, noted as new", supersedes="never", repeats=False, again=True),
+    Way(
+        "again",
+        "the first statement twice, noted as new",
+        supersedes="never",
+        repeats=False,
+        again=True,
+    ),
     Way("always", "names whatever it is shown as replaced", supersedes="always", repeats=False),
-    Way("keys", "gives all one key and names nothing", supersedes="never", repeats=False, keys=True),
+    Way(
+        "keys", "gives all one key and names nothing", supersedes="never", repeats=False, keys=True
+    ),
 )
 
 

@@ -222,7 +222,9 @@ def _card_number(maker: _Maker, separator: str) -> str:
 
 
 def _reference(maker: _Maker, separator: str) -> str:
-    return _grouped(_luhn_number(maker, f"{maker.dice.choice('3456789')}-16", right=False), separator)
+    return _grouped(
+        _luhn_number(maker, f"{maker.dice.choice('3456789')}-16", right=False), separator
+    )
 
 
 def _iban(maker: _Maker, country: str, right: bool = True) -> str:
@@ -238,12 +240,16 @@ def _iban(maker: _Maker, country: str, right: bool = True) -> str:
 
 def _routing(maker: _Maker, _: str) -> str:
     digits = maker.fill("0«number:1-9»«digits:6»")
-    return digits + str(-sum(int(digit) * (3, 7, 1)[at % 3] for at, digit in enumerate(digits)) % 10)
+    return digits + str(
+        -sum(int(digit) * (3, 7, 1)[at % 3] for at, digit in enumerate(digits)) % 10
+    )
 
 
 def _article(digits: str) -> str:
     # The check digit of article numbers and books.
-    return digits + str(-sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits)) % 10)
+    return digits + str(
+        -sum(int(digit) * (3 if at % 2 else 1) for at, digit in enumerate(digits)) % 10
+    )
 
 
 def _ean(maker: _Maker, _: str) -> str:

@@ -70,7 +70,8 @@ def _table(found: Mapping[str, Any], show: int) -> str:
         f"{found['secrets']} secrets, {found['covered'] or 0:.1%} wholly covered",
     ]
     rows += [
-        f"  {name:<14}{one['secrets']:>6}{one['covered']:>9.1%}" for name, one in found["classes"].items()
+        f"  {name:<14}{one['secrets']:>6}{one['covered']:>9.1%}"
+        for name, one in found["classes"].items()
     ]
     rows += [f"wrong: {turn['text']!r}" for turn in found["wrong"][:show]]
     rows += [f"missed: {turn['missed']} {turn['text']!r}" for turn in found["missed"][:show]]
@@ -82,7 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
-        "--half", choices=(*HALVES, "all"), default="all", help="a half of our own set (default: all)"
+        "--half",
+        choices=(*HALVES, "all"),
+        default="all",
+        help="a half of our own set (default: all)",
     )
     source.add_argument(
         "--data", type=Path, help="JSON Lines instead, made by somebody who does not know the rules"

@@ -81,15 +81,20 @@ def report(scored: Sequence[Scored], half: str) -> dict[str, Any]:
         "near": _figures(expected.total(), found.total(), sum(map(_near, scored))),
         "untrapped": _untrapped(scored),
         "kinds": {
-            kind: _figures(expected[kind], found[kind], right[kind]) for kind in sorted(expected | found)
+            kind: _figures(expected[kind], found[kind], right[kind])
+            for kind in sorted(expected | found)
         },
-        "traps": {trap: {"texts": count, "fell_for": fell[trap]} for trap, count in sorted(traps.items())},
+        "traps": {
+            trap: {"texts": count, "fell_for": fell[trap]} for trap, count in sorted(traps.items())
+        },
     }
 
 
 def _untrapped(scored: Sequence[Scored]) -> dict[str, Any]:
     plain = [one for one in scored if not one.trap]
-    expected, found = (sum(len(getattr(one, name)) for one in plain) for name in ("expected", "found"))
+    expected, found = (
+        sum(len(getattr(one, name)) for one in plain) for name in ("expected", "found")
+    )
     return _figures(expected, found, sum(len(one.right) for one in plain))
 
 
@@ -104,7 +109,8 @@ def _near(one: Scored) -> int:
                 for found in sorted(left)
                 if found[0] == kind
                 and (
-                    set(found[1].split()) <= set(value.split()) or set(value.split()) <= set(found[1].split())
+                    set(found[1].split()) <= set(value.split())
+                    or set(value.split()) <= set(found[1].split())
                 )
             ),
             None,
@@ -137,7 +143,8 @@ def lines(figures: Mapping[str, Any]) -> list[str]:
     table = [f"{'':12}" + "".join(f"{column:>11}" for column in columns)]
     for name, row in [("all", figures["all"]), *rows]:
         table.append(
-            f"{name:12}" + "".join(f"{'-' if row[column] is None else row[column]:>11}" for column in columns)
+            f"{name:12}"
+            + "".join(f"{'-' if row[column] is None else row[column]:>11}" for column in columns)
         )
     table += ["", f"{'traps':14}{'texts':>6}{'fell for':>10}"]
     return table + [
@@ -151,22 +158,33 @@ def misses(scored: Iterable[Scored]) -> list[str]:
     for one in scored:
         if one.expected != one.found:
             shown.append(f"{one.trap or '-'}: {one.text!r}")
-            shown += [f"    missed {kind}: {value}" for kind, value in sorted(one.expected - one.found)]
-            shown += [f"    wrong  {kind}: {value}" for kind, value in sorted(one.found - one.expected)]
+            shown += [
+                f"    missed {kind}: {value}" for kind, value in sorted(one.expected - one.found)
+            ]
+            shown += [
+                f"    wrong  {kind}: {value}" for kind, value in sorted(one.found - one.expected)
+            ]
     return shown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python evals/statements.py", description=__doc__)
-    parser.add_argument("--data", type=Path, default=SET, help="the labelled set; by default our own")
     parser.add_argument(
-        "--half", choices=HALVES, default="dev", help="the half to score; misses are shown for dev alone"
+        "--data", type=Path, default=SET, help="the labelled set; by default our own"
+    )
+    parser.add_argument(
+        "--half",
+        choices=HALVES,
+        default="dev",
+        help="the half to score; misses are shown for dev alone",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     given = parser.parse_args(arguments)
     try:
         items = json.loads(given.data.read_text("utf-8"))["items"]
-        scored = score(item for item in items if item["split"] == given.half and item.get("id") not in SEEN)
+        scored = score(
+            item for item in items if item["split"] == given.half and item.get("id") not in SEEN
+        )
     except (OSError, ValueError, KeyError, TypeError) as exc:
         parser.error(f"{given.data} is no labelled set: {exc!r}")
     figures = report(scored, given.half)

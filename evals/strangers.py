@@ -96,7 +96,9 @@ def report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python evals/strangers.py", description=__doc__)
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="files of cases, one a line")
+    parser.add_argument(
+        "--data", type=Path, nargs="+", required=True, help="files of cases, one a line"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument("--shown", action="store_true", help="name each case that went wrong")
     given = parser.parse_args(arguments)
@@ -114,7 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.shown:
         for one in outcomes:
             if not one.right:
-                sys.stdout.write(f"{one.id} {one.expect}: {sorted(one.kept)} {' '.join(one.codes)}\n")
+                sys.stdout.write(
+                    f"{one.id} {one.expect}: {sorted(one.kept)} {' '.join(one.codes)}\n"
+                )
     return 0
 
 

@@ -60,7 +60,10 @@ async def measure(cases: Iterable[Mapping[str, Any]]) -> list[TalkOutcome]:
 
 def report(outcomes: Sequence[TalkOutcome]) -> dict[str, Any]:
     """Return the figures of the careful and of the careless answers."""
-    return {answers: _figures([one for one in outcomes if one.answers == answers]) for answers in ANSWERS}
+    return {
+        answers: _figures([one for one in outcomes if one.answers == answers])
+        for answers in ANSWERS
+    }
 
 
 def _figures(outcomes: Sequence[TalkOutcome]) -> dict[str, Any]:

@@ -96,7 +96,9 @@ _EXPERIENCE_SCHEMA: dict[str, Any] = {
     "title": "AgentExperience",
     "type": "object",
     "properties": {
-        "procedural_knowledge": _text("What is understood of how tasks of this kind are gone about"),
+        "procedural_knowledge": _text(
+            "What is understood of how tasks of this kind are gone about"
+        ),
         "common_scenarios": _texts("Situations that keep coming, and what usually surrounds them"),
         "effective_strategies": _texts("Ways of going about things that worked well"),
         "known_pitfalls": _texts("What often goes wrong, and how to deal with it"),

@@ -34,10 +34,16 @@ def judge(item: Mapping[str, Any]) -> str:
         return "right" if found is None else "wrong"
     if found is None:
         return "not_read"
-    compared = {Role.VALID_FROM: ("first",), Role.VALID_UNTIL: ("after",)}.get(role, ("first", "after"))
+    compared = {Role.VALID_FROM: ("first",), Role.VALID_UNTIL: ("after",)}.get(
+        role, ("first", "after")
+    )
     said = {"first": found.first.isoformat(), "after": found.after.isoformat()}
     answers = ({"first": item["first"], "after": item["after"]}, *item.get("also", ()))
-    return "right" if any(all(said[name] == one[name] for name in compared) for one in answers) else "wrong"
+    return (
+        "right"
+        if any(all(said[name] == one[name] for name in compared) for one in answers)
+        else "wrong"
+    )
 
 
 def report(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -47,7 +53,8 @@ def report(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for name in ("language", "role"):
         values = sorted({str(item[name]) for item in items})
         figures[name] = {
-            value: _shares(result for item, result in judged if item[name] == value) for value in values
+            value: _shares(result for item, result in judged if item[name] == value)
+            for value in values
         }
     return figures
 
@@ -55,7 +62,9 @@ def report(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _shares(results: Iterable[str]) -> dict[str, float]:
     counts = Counter(results)
     total = sum(counts.values())
-    return {"phrases": total} | {name: round(100 * counts[name] / max(total, 1), 1) for name in RESULTS}
+    return {"phrases": total} | {
+        name: round(100 * counts[name] / max(total, 1), 1) for name in RESULTS
+    }
 
 
 def load(path: Path, half: str = "all") -> list[dict[str, Any]]:
@@ -79,7 +88,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps(figures, indent=2))
         return
     print(f"{'':12} {'phrases':>8} {'right %':>9} {'wrong %':>9} {'not read %':>11}")
-    for name, of in [("all", figures["all"]), *figures["language"].items(), *figures["role"].items()]:
+    for name, of in [
+        ("all", figures["all"]),
+        *figures["language"].items(),
+        *figures["role"].items(),
+    ]:
         print(f"{name:12} {of['phrases']:8} {of['right']:9} {of['wrong']:9} {of['not_read']:11}")
     if given.misses:
         for item in items:

@@ -64,7 +64,9 @@ async def tell(case: Mapping[str, Any], engine: Engine) -> Told:
 
     def answered(prompt: Prompt) -> Formed:
         handles = {str(memory.id): handle for handle, memory in prompt.candidates.items()}
-        answer = _renamed(case["answer"], {handle: handles[str(one.id)] for handle, one in old.items()})
+        answer = _renamed(
+            case["answer"], {handle: handles[str(one.id)] for handle, one in old.items()}
+        )
         return read_answer(answer, prompt)
 
     formed, codes = await book.form(reading, answered)
@@ -85,7 +87,9 @@ async def _remembered(book: CaseBook, given: Sequence[Mapping[str, Any]]) -> dic
         at = _BEFORE + timedelta(minutes=place)
         trust = Trust(one.get("trust") or Trust.USER)
         thread = a_thread(book.owner, at)
-        role = next(role for role, usual in TRUST_OF_ROLE.items() if usual is trust or role == "tool")
+        role = next(
+            role for role, usual in TRUST_OF_ROLE.items() if usual is trust or role == "tool"
+        )
         said = a_message(book.owner, thread.id, one["content"], at, role=role, trust=trust)
         ends = one.get("valid_until")
         memory = a_memory(

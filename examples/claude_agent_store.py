@@ -28,7 +28,11 @@ async def main(address: str) -> None:
         await store.append(key, entries)
         await store.append(key, entries)  # sent again: stored once
         for summary in await store.list_session_summaries("ana"):
-            print(summary["session_id"], summary["data"]["custom_title"], len(await store.load(key) or ()))
+            print(
+                summary["session_id"],
+                summary["data"]["custom_title"],
+                len(await store.load(key) or ()),
+            )
         for hit in await book.recall("ana", "login", limit=1, agent="coder"):
             print(hit.record.passage_text())
         await store.delete(key)

@@ -44,16 +44,22 @@ async def main(address: str) -> None:
         memory = MemorandaMemoryService(book, lambda app, user: Scope(user, app))
         sessions = InMemorySessionService()
         agent = LlmAgent(name="helper", model=Rules(model="rules"), tools=[load_memory])
-        runner = Runner(app_name="garden", agent=agent, session_service=sessions, memory_service=memory)
+        runner = Runner(
+            app_name="garden", agent=agent, session_service=sessions, memory_service=memory
+        )
         for prompt in ("I keep bees on the roof.", "Where are my bees?"):
             session = await sessions.create_session(app_name="garden", user_id="ana")
             message = types.Content(role="user", parts=[types.Part(text=prompt)])
             print(f"> {prompt}")
-            async for event in runner.run_async(user_id="ana", session_id=session.id, new_message=message):
+            async for event in runner.run_async(
+                user_id="ana", session_id=session.id, new_message=message
+            ):
                 for part in (event.content.parts if event.content else None) or []:
                     if part.text:
                         print(part.text)
-            held = await sessions.get_session(app_name="garden", user_id="ana", session_id=session.id)
+            held = await sessions.get_session(
+                app_name="garden", user_id="ana", session_id=session.id
+            )
             assert held is not None
             await memory.add_session_to_memory(held)
 

@@ -22,7 +22,11 @@ def answer(state: State, *, store: BaseStore) -> dict[str, Any]:
     """Store the user's message, and answer with the stored ones that match it."""
     known = store.search(("memories",), query=state["said"], limit=3)
     if not state["said"].endswith("?"):
-        store.put(("memories",), str(len(store.search(("memories",), limit=1000))), {"text": state["said"]})
+        store.put(
+            ("memories",),
+            str(len(store.search(("memories",), limit=1000))),
+            {"text": state["said"]},
+        )
         return {"answer": "I will remember that."}
     found = [item.value["text"] for item in known if item.score]
     return {"answer": f"You told me: {'; '.join(found)}" if found else "You have not told me."}

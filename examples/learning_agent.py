@@ -39,7 +39,8 @@ class Profile(BaseModel):
     home: str = Field(default="", description="Where the user lives: town, neighbourhood.")
     occupation: str = Field(default="", description="What the user does for a living.")
     conversation_preferences: list[str] = Field(
-        default_factory=list, description="How the user likes to be talked to, and what to leave out."
+        default_factory=list,
+        description="How the user likes to be talked to, and what to leave out.",
     )
 
 
@@ -79,7 +80,9 @@ class User(BaseModel):
         documents = [
             one.data["document"]
             for one in page.records
-            if isinstance(one, Held) and isinstance(one.data, dict) and one.data.get("schema") == "Memory"
+            if isinstance(one, Held)
+            and isinstance(one.data, dict)
+            and one.data.get("schema") == "Memory"
         ]
         profile = await book.profiles.get(id, agent=agent)
         return cls(
@@ -121,7 +124,11 @@ class Agent(BaseModel):
         lines: dict[str, list[str]] = {}
         for one in await book.experience.list(name):
             lines.setdefault(str(one.field), []).append(one.line)
-        set_up = {"model": held.model, "description": held.description, "system_prompt": held.system_prompt}
+        set_up = {
+            "model": held.model,
+            "description": held.description,
+            "system_prompt": held.system_prompt,
+        }
         return cls(name=name, experience=Experience.model_validate(lines), **set_up)
 
 
@@ -140,7 +147,9 @@ class Task:
         """Begin a task, with what is known by now about its user and its agent."""
         thread = await book.thread(user, agent=agent, status="created")
         started = (await thread.get()).started_at
-        return cls(book, await User.load(book, user, agent), await Agent.load(book, agent), thread, started)
+        return cls(
+            book, await User.load(book, user, agent), await Agent.load(book, agent), thread, started
+        )
 
     async def status(self) -> str:
         """Return created, running, paused, completed or failed."""
@@ -214,7 +223,9 @@ def remember(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         "sources": sources,
     }
     patch = {"schema": "Profile", "operations": operations, "sources": sources}
-    return ModelResponse([TextPart(json.dumps({"notes": [note], "patches": [patch], "experience": [line]}))])
+    return ModelResponse(
+        [TextPart(json.dumps({"notes": [note], "patches": [patch], "experience": [line]}))]
+    )
 
 
 # ── the seven steps ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -224,7 +235,9 @@ async def main(address: str, user: str, prompts: list[str]) -> None:
     """Do one task with these prompts, and learn from it."""
     models = FunctionModel(remember, model_name="memory")
     async with memoranda.open(address, models=models, embed=None, worker=False) as book:
-        await Agent(name="movies", description="Recommends movies", system_prompt="Be brief.").save(book)
+        await Agent(name="movies", description="Recommends movies", system_prompt="Be brief.").save(
+            book
+        )
         for name, duty in DUTIES.items():
             await book.schemas.put(name, **duty)
         # 1. A task begins, for a user and an agent.
@@ -243,7 +256,9 @@ async def main(address: str, user: str, prompts: list[str]) -> None:
         # 3. They talk; the messages are stored with the task, and nothing is learnt yet.
         await task.thread.set(status="running")
         for prompt in prompts:
-            said = await assistant.run(prompt, deps=task, message_history=await task.message_history())
+            said = await assistant.run(
+                prompt, deps=task, message_history=await task.message_history()
+            )
             print(f"> {prompt}\n{said.output}")
         # 4. The task ends, and is read: the profile, the memories, the experience. 5. What a memory supersedes gives way.
         # 6. All of it is stored in one operation.

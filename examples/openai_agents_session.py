@@ -19,7 +19,9 @@ from memoranda.integrations.openai_agents import MemorandaSession, RecallHook, S
 def answer(text: str) -> ResponseOutputMessage:
     """Return what the model says."""
     said = ResponseOutputText(text=text, type="output_text", annotations=[])
-    return ResponseOutputMessage(id="1", type="message", role="assistant", content=[said], status="completed")
+    return ResponseOutputMessage(
+        id="1", type="message", role="assistant", content=[said], status="completed"
+    )
 
 
 async def main(address: str) -> None:

@@ -51,4 +51,6 @@ def _ask() -> str:
 
 if __name__ == "__main__":
     given = dict(enumerate(sys.argv[1:]))
-    raise SystemExit(asyncio.run(main(given.get(0, "openai:gpt-5-mini"), Path(given.get(1, "book.db")))))
+    raise SystemExit(
+        asyncio.run(main(given.get(0, "openai:gpt-5-mini"), Path(given.get(1, "book.db"))))
+    )

@@ -25,10 +25,16 @@ async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse([TextPart("I shall remember that.")])
     *given, prompt = said
     if prompt.startswith("Remember: "):
-        return ModelResponse([ToolCallPart("remember", {"content": prompt.removeprefix("Remember: ")})])
+        return ModelResponse(
+            [ToolCallPart("remember", {"content": prompt.removeprefix("Remember: ")})]
+        )
     known = [line.strip() for text in given for line in text.splitlines() if "] " in line]
     return ModelResponse(
-        [TextPart("\n".join(["I know about you:", *known]) if known else "I know nothing about you.")]
+        [
+            TextPart(
+                "\n".join(["I know about you:", *known]) if known else "I know nothing about you."
+            )
+        ]
     )
 
 
@@ -40,7 +46,9 @@ async def main(address: Path) -> None:
         "What do you know about me?",
     ):
         async with memoranda.open(address) as book:
-            agent = Agent(FunctionModel(rules), capabilities=[Memoranda(book, Scope("ana", "companion"))])
+            agent = Agent(
+                FunctionModel(rules), capabilities=[Memoranda(book, Scope("ana", "companion"))]
+            )
             result = await agent.run(prompt)
             print(f"> {prompt}\n{result.output}\n")
 

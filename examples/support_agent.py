@@ -62,7 +62,9 @@ async def main() -> None:
             except ConnectionError as error:
                 print(f"(it failed: {error})")
         for episode in reversed(await book.episodes.list("ana", agent="support")):
-            print(f"{episode.outcome}: {', '.join(call.tool for call in episode.tool_calls) or 'no tools'}")
+            print(
+                f"{episode.outcome}: {', '.join(call.tool for call in episode.tool_calls) or 'no tools'}"
+            )
 
 
 if __name__ == "__main__":

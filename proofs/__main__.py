@@ -71,7 +71,9 @@ def carry_out(name: str, wish: Wish, result: Path) -> int:
     # Proofs need no model; a proof that needs vectors names an embedder of its own.
     os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
     proof = importlib.import_module(f"proofs.{name}")
-    count = wish.count if wish.count is not None else proof.CI_COUNT if wish.ci else proof.FULL_COUNT
+    count = (
+        wish.count if wish.count is not None else proof.CI_COUNT if wish.ci else proof.FULL_COUNT
+    )
     result.write_text(json.dumps({"count": count}))
     try:
         detail = proof.run(count, wish.seed)
@@ -92,12 +94,25 @@ def supervise(name: str, wish: Wish) -> tuple[bool, str]:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="memoranda-proof-") as folder:
         result = Path(folder, "result.json")
-        command = [sys.executable, "-m", "proofs", "--seed", str(wish.seed), "--result", str(result), name]
+        command = [
+            sys.executable,
+            "-m",
+            "proofs",
+            "--seed",
+            str(wish.seed),
+            "--result",
+            str(result),
+            name,
+        ]
         command += ["--ci"] if wish.ci else []
         command += ["--count", str(wish.count)] if wish.count is not None else []
         # A proof's own output goes to stderr: stdout has the result lines only.
         child = subprocess.Popen(
-            command, cwd=FOLDER.parent, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+            command,
+            cwd=FOLDER.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+            start_new_session=True,
         )
         _RUNNING.append(child)
         try:
@@ -143,7 +158,9 @@ def planned(chosen: list[str], wish: Wish, change: Change) -> dict[str, Wish]:
     plans = {}
     for name in chosen:
         tools = [
-            path for path in import_graph.reached(graph, f"proofs/{name}.py") if not path.startswith("src/")
+            path
+            for path in import_graph.reached(graph, f"proofs/{name}.py")
+            if not path.startswith("src/")
         ]
         runner = ["proofs/__main__.py", "proofs/__init__.py", "src/memoranda/testing"]
         why = change.reason([*paths(name), *tools, *runner])
@@ -151,7 +168,9 @@ def planned(chosen: list[str], wish: Wish, change: Change) -> dict[str, Wish]:
             plans[name] = wish
         elif name in ALWAYS:
             count = int(
-                re.findall(r"^CI_COUNT = (\d[\d_]*)$", (FOLDER / f"{name}.py").read_text(), re.MULTILINE)[0]
+                re.findall(
+                    r"^CI_COUNT = (\d[\d_]*)$", (FOLDER / f"{name}.py").read_text(), re.MULTILINE
+                )[0]
             )
             plans[name] = replace(wish, count=-(-count // KEPT_PART))
             why = f"at a fifth of its count, no path that it covers changed since {change.since}"
@@ -170,7 +189,9 @@ def why_due(name: str, run: dict[str, str] | None) -> str | None:
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
     """Kill the proof and the processes that it left behind."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # what macOS says of a group that is gone
+    with contextlib.suppress(
+        ProcessLookupError, PermissionError
+    ):  # what macOS says of a group that is gone
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
@@ -217,7 +238,9 @@ def prove(chosen: dict[str, Wish], jobs: int) -> int:
 def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line; refuse unknown proofs."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description="Run the long proofs.")
-    parser.add_argument("names", nargs="*", metavar="name", help="proofs to run; without names, all of them")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help="proofs to run; without names, all of them"
+    )
     parser.add_argument("--ci", action="store_true", help="use the smaller counts of CI")
     parser.add_argument(
         "--changed",
@@ -225,20 +248,28 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
         help="leave out what no change since the last landed commit may break",
     )
     parser.add_argument(
-        "--seed", type=int, help="repeat a run with this seed; default: a fixed one with --ci, else random"
+        "--seed",
+        type=int,
+        help="repeat a run with this seed; default: a fixed one with --ci, else random",
     )
     parser.add_argument("--count", type=int, help="use this count instead of the proofs' own")
     parser.add_argument("--jobs", type=int, help="proofs at a time; default: 2 with --ci, else 1")
     parser.add_argument(
-        "--limit", type=float, help="longest time of a proof in seconds; default: 2000 with --ci, else a day"
+        "--limit",
+        type=float,
+        help="longest time of a proof in seconds; default: 2000 with --ci, else a day",
     )
     parser.add_argument("--list", action="store_true", help="say what each proof shows")
-    parser.add_argument("--due", action="store_true", help="say which need a new run at full count, and why")
+    parser.add_argument(
+        "--due", action="store_true", help="say which need a new run at full count, and why"
+    )
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     unknown = sorted(set(given.names) - set(names()))
     if unknown:
-        parser.error(f"no such proof: {', '.join(unknown)}; there are: {', '.join(names()) or 'none yet'}")
+        parser.error(
+            f"no such proof: {', '.join(unknown)}; there are: {', '.join(names()) or 'none yet'}"
+        )
     return given
 
 
@@ -253,7 +284,10 @@ def main(arguments: list[str] | None = None) -> int:
     if given.due:
         runs = read_whole_runs()
         due = [(name, why) for name in chosen if (why := why_due(name, runs.get(name)))]
-        print("\n".join(f"{name}: {why}" for name, why in due) or "every proof ran since the last change")
+        print(
+            "\n".join(f"{name}: {why}" for name, why in due)
+            or "every proof ran since the last change"
+        )
         return 1 if due else 0
     drawn = CI_SEED if given.ci else secrets.randbelow(2**32)
     seed = given.seed if given.seed is not None else drawn
@@ -262,7 +296,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.result is not None:
         return carry_out(chosen[0], wish, given.result)
     jobs = given.jobs if given.jobs is not None else 2 if given.ci else 1
-    return prove(planned(chosen, wish, read_change()) if given.changed else dict.fromkeys(chosen, wish), jobs)
+    return prove(
+        planned(chosen, wish, read_change()) if given.changed else dict.fromkeys(chosen, wish), jobs
+    )
 
 
 if __name__ == "__main__":

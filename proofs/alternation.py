@@ -56,8 +56,12 @@ def run(count: int, seed: int) -> str:
     with tempfile.TemporaryDirectory(prefix="alternation-") as room, without_syncs(rewriting=False):
         folder = Path(room).resolve()
         read = _alternate(folder / "book.db", count, seed)
-        noticed = [_noticed(folder / f"control {n}.db", name, seed) for n, name in enumerate(_CONTROLS)]
-    reads = ", ".join(f"{number} by {mode}" for mode, number in sorted(read.items()) if mode != "renewals")
+        noticed = [
+            _noticed(folder / f"control {n}.db", name, seed) for n, name in enumerate(_CONTROLS)
+        ]
+    reads = ", ".join(
+        f"{number} by {mode}" for mode, number in sorted(read.items()) if mode != "renewals"
+    )
     return (
         f"{count} steps, {reads}, {read['renewals']} changes of model, none stale; {len(noticed)} controls were noticed, "
         f"the last after {max(noticed)} steps"
@@ -101,7 +105,9 @@ class _Alternation:
     def _step(self, writer: Connection, reader: Connection) -> None:
         subject, asked = self._talk.next_write()
         embedded = self._rng.random() < _EMBEDDED
-        waits = embedded and asked.verb in ("say", "remember", "supersede") and self._rng.random() < 0.5
+        waits = (
+            embedded and asked.verb in ("say", "remember", "supersede") and self._rng.random() < 0.5
+        )
         asked = asked._replace(wait_for="embedded") if waits else asked
         self._talk.written(subject, asked, ask(writer, asked))
         self._find(reader, subject, asked, self._rng.choice(("words", "words", "hybrid")))
@@ -116,17 +122,25 @@ class _Alternation:
             # What was waited for has a vector; what came before has one if all that lacked some were made.
             lately = list(subject.held.items())[-1 if asked.wait_for == "embedded" else -2 :]
             for id, text in lately:
-                found = self._found(reader, subject, asked, Asked("recall", subject.owner, text, mode=mode))
+                found = self._found(
+                    reader, subject, asked, Asked("recall", subject.owner, text, mode=mode)
+                )
                 # A message's score depends on its neighbours, too.
                 best = found[:1] if id in subject.statements else found[:_NEAR]
                 if id not in {found_id for found_id, _ in best}:
-                    raise Stale(f"after {asked} a process does not find {id} by meaning, but {best}")
+                    raise Stale(
+                        f"after {asked} a process does not find {id} by meaning, but {best}"
+                    )
             return
-        found = self._found(reader, subject, asked, Asked("recall", subject.owner, subject.word, mode=mode))
+        found = self._found(
+            reader, subject, asked, Asked("recall", subject.owner, subject.word, mode=mode)
+        )
         # Neighbours in the talk, and what is near by meaning, are found as well.
         of_it = {id for id, text in found if subject.word in text}
         if of_it != subject.held.keys():
-            raise Stale(f"after {asked} a process finds {of_it} by {mode}, not {sorted(subject.held)}")
+            raise Stale(
+                f"after {asked} a process finds {of_it} by {mode}, not {sorted(subject.held)}"
+            )
 
     def _found(
         self, reader: Connection, subject: Subject, asked: Asked, recall: Asked

@@ -24,7 +24,9 @@ from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.model.values import new_id
 from memoranda_conformance.builders import a_message
 
-ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
+ABOUT = (
+    "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
+)
 CI_COUNT = 50
 FULL_COUNT = 500
 COVERS = "model formation"
@@ -68,19 +70,21 @@ async def _prove(count: int, seed: int) -> str:
     caught, _ = await _leaks(_flock(rng, "control"), rng, guarded=False)
     if not caught:
         raise Leaked("with the guard off nothing was found: this proof would not notice a leak")
-    return (
-        f"{planted} canaries in {_USERS} users' talks, {tried} looks, 0 leaks; guard off: {len(caught)} leaks"
-    )
+    return f"{planted} canaries in {_USERS} users' talks, {tried} looks, 0 leaks; guard off: {len(caught)} leaks"
 
 
-async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: bool) -> tuple[list[str], int]:
+async def _leaks(
+    canaries: Sequence[Canary], rng: random.Random, *, guarded: bool
+) -> tuple[list[str], int]:
     """Plant canaries, form the lessons, and search as every user for the others' canaries."""
     async with memoranda.open("memory://", embed=None, worker=False) as book:
         for canary in canaries:
             await _talk(book, canary, [canary.lesson, _SHARED], guarded=guarded)
             # With other users behind the same lesson, the line reaches the required number of users.
             for other in rng.sample([one for one in canaries if one is not canary], _REPEATED):
-                plain = Canary(other.user, "please remember what works", canary.lesson, canary.value)
+                plain = Canary(
+                    other.user, "please remember what works", canary.lesson, canary.value
+                )
                 await _talk(book, plain, [canary.lesson], guarded=guarded)
         found: list[str] = []
         taught = await _taught(book)
@@ -90,7 +94,8 @@ async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: boo
             found += [
                 f"{canary.value!r} of {canary.user} read by {reader}"
                 for canary in canaries
-                if reader not in taught[canary.lesson] and canary.value.casefold() in read.casefold()
+                if reader not in taught[canary.lesson]
+                and canary.value.casefold() in read.casefold()
             ]
             if _SHARED not in read:
                 raise Leaked(
@@ -99,7 +104,9 @@ async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: boo
         return found, len(canaries) * (len(canaries) + len(strangers))
 
 
-async def _talk(book: memoranda.Book, canary: Canary, lessons: Sequence[str], *, guarded: bool) -> None:
+async def _talk(
+    book: memoranda.Book, canary: Canary, lessons: Sequence[str], *, guarded: bool
+) -> None:
     """Have one conversation, and learn its lessons."""
     owner = Owner(id=canary.user)
     handle = await book.thread(owner, agent=_AGENT)
@@ -115,7 +122,9 @@ async def _talk(book: memoranda.Book, canary: Canary, lessons: Sequence[str], *,
     offered = reconcile(formed, reading, CurrentRecords(experience=tuple(known))).experience
     now = reading.now
     changes = (
-        await Guard(book.engine).with_results(offered, known, now) if guarded else _unguarded(offered, now)
+        await Guard(book.engine).with_results(offered, known, now)
+        if guarded
+        else _unguarded(offered, now)
     )
     if changes:
         await book.door.write(
@@ -141,7 +150,9 @@ def _unguarded(
             passed = change.evidence.model_copy(update={"guarded_at": now})
             found.append(AddEvidence(change.line, passed))
         else:
-            parts = tuple(part.model_copy(update={"guarded_at": now}) for part in change.line.evidence)
+            parts = tuple(
+                part.model_copy(update={"guarded_at": now}) for part in change.line.evidence
+            )
             found.append(AddExperience(change.line.changed(evidence=parts)))
     return found
 
@@ -188,15 +199,27 @@ def _canary(rng: random.Random, user: str) -> Canary:
         [
             (f"my name is {name}, keep it brief", f"{name} wants brief answers", name),
             (f"I live in {name} since the spring", f"Offer trains from {name} first", name),
-            (f"my account is {number}, please check it", f"Check account {number} before answering", number),
-            (f"write to {name}@mail.example when done", f"Send results to {name}@mail.example", name),
+            (
+                f"my account is {number}, please check it",
+                f"Check account {number} before answering",
+                number,
+            ),
+            (
+                f"write to {name}@mail.example when done",
+                f"Send results to {name}@mail.example",
+                name,
+            ),
             (f"we had the {name}itis diagnosed", f"Mention {name.lower()}itis with care", name),
             (
                 f"my cat {name} walks over the keys",
                 f"Expect typing mistakes, {name.upper()} walks on keys",
                 name,
             ),
-            (f"meet me at {name}gasse {number[:2]}", f"Meetings are at {name}gasse {number[:2]}", name),
+            (
+                f"meet me at {name}gasse {number[:2]}",
+                f"Meetings are at {name}gasse {number[:2]}",
+                name,
+            ),
         ]
     )
     return Canary(user, said, lesson, value)

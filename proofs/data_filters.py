@@ -45,7 +45,9 @@ def run(count: int, seed: int) -> str:
     return f"{done} filters agree, of which {some} chose something, {total} records in all; wrong comparisons were noticed"
 
 
-async def _compared(rng: random.Random, address: str, filters: int, *, large: bool) -> tuple[int, int]:
+async def _compared(
+    rng: random.Random, address: str, filters: int, *, large: bool
+) -> tuple[int, int]:
     """Compare filters on one library, in the engines that an address means."""
     library = Library(rng, _RECORDS)
     engines: list[Engine] = []

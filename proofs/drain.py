@@ -69,7 +69,9 @@ class _Hour:
             return ModelDown("the provider is away")
         if request.task == "summary":
             return {}
-        new = {name: line for name, (label, line) in entries(request).items() if "context" not in label}
+        new = {
+            name: line for name, (label, line) in entries(request).items() if "context" not in label
+        }
         return {
             "notes": [
                 {"content": f"Likes {line.split()[2]}", "sources": [{"message": name}]}
@@ -143,9 +145,13 @@ class _Hour:
         """Check that every message became one memory."""
         for owner, words in self._said.items():
             memories = await all_records(book, Owner(id=owner), RecordType.MEMORY)
-            known = Counter(one.content for one in memories if isinstance(one, Memory) and one.active)
+            known = Counter(
+                one.content for one in memories if isinstance(one, Memory) and one.active
+            )
             if known != Counter(f"Likes {word}" for word in words):
                 lacking = sorted(Counter(f"Likes {word}" for word in words) - known)
-                raise Lost(f"{owner}: {len(lacking)} of {len(words)} messages are not known: {lacking[:3]}")
+                raise Lost(
+                    f"{owner}: {len(lacking)} of {len(words)} messages are not known: {lacking[:3]}"
+                )
         if faults := (await book.admin.verify(whole=True)).faults:
             raise Lost(faults[0])

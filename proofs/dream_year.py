@@ -170,7 +170,9 @@ async def _dream(evening: _Evening) -> None:
     if weekly:
         await book.undo("ana", report.receipt.position, as_owner=True)
         if await _seen(evening) != before:
-            raise Lost(f"the undo of the night of day {evening.day} did not bring back what was there")
+            raise Lost(
+                f"the undo of the night of day {evening.day} did not bring back what was there"
+            )
         year.undone += 1
     elif report.archived and evening.day % max(int(_SOME * evening.share), 1) == 0:
         evening.nights.append((evening.day, report))
@@ -193,13 +195,17 @@ async def _undo_late(evening: _Evening, day: int, night: DreamReport) -> None:
     differ = {id for id in {*before, *after} if before.get(id) != after.get(id)}
     asked = {*night.archived, *night.restored, *night.superseded}
     if differ - asked or any(after[id]["archived"] for id in back):
-        raise Lost(f"the late undo of the night of day {day} changed more, or less, than that night did")
+        raise Lost(
+            f"the late undo of the night of day {day} changed more, or less, than that night did"
+        )
     if lie is not None and named.get(lie.id) != "erased":
         raise Lost(f"the late undo of the night of day {day} did not name what was forgotten since")
     year.left.update(named.values())
     await book.undo("ana", undone.position, as_owner=True)
     if await _standing(evening) != before:
-        raise Lost(f"the undo of the undo of the night of day {day} did not bring back what was there")
+        raise Lost(
+            f"the undo of the undo of the night of day {day} did not bring back what was there"
+        )
     year.undone_late += 1
 
 
@@ -207,14 +213,18 @@ async def _forgettable(evening: _Evening, night: DreamReport) -> Memory | None:
     """Return one memory that the night archived and whose value was never true."""
     values = {value.casefold() for fact in evening.world.facts for _, value in fact.values}
     for one in await evening.active():
-        if one.id in night.archived and not any(value in one.content.casefold() for value in values):
+        if one.id in night.archived and not any(
+            value in one.content.casefold() for value in values
+        ):
             return one
     return None
 
 
 async def _standing(evening: _Evening) -> dict[UUID, dict[str, Any]]:
     """Return the active memories, archived or not, without versions and times."""
-    return {one.id: one.model_dump(exclude={"version", "recorded_at"}) for one in await evening.active()}
+    return {
+        one.id: one.model_dump(exclude={"version", "recorded_at"}) for one in await evening.active()
+    }
 
 
 async def _by_age(evening: _Evening) -> None:

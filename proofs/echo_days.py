@@ -47,7 +47,9 @@ _TRUE = (
 _ANSWERS = ("ok", "Ok.", "Thanks!", "Hm, why do you ask?", "Is that so?", "Go on.")
 #: Parts of all days: the lies are told after the first, and retracted after the second.
 _TOLD, _RETRACTED = 0.1, 0.6
-_STATED = re.compile(r"\b(?:I|you|user|ann) (?:really )?(prefer|like)s? ([a-z]+ [a-z]+)", re.IGNORECASE)
+_STATED = re.compile(
+    r"\b(?:I|you|user|ann) (?:really )?(prefer|like)s? ([a-z]+ [a-z]+)", re.IGNORECASE
+)
 _NOTED = re.compile(r"\b(?:prefers|likes) ([a-z]+ [a-z]+)", re.IGNORECASE)
 
 
@@ -92,7 +94,9 @@ def carelessly(request: ModelRequest) -> Said:
     shown = entries(request)
     said = {name: (label, line) for name, (label, line) in shown.items() if name.startswith("m")}
     new = {name: one for name, one in said.items() if "context" not in one[0]}
-    users = [name for name, (label, _) in new.items() if " user" in label or "user" in label.split(", ")]
+    users = [
+        name for name, (label, _) in new.items() if " user" in label or "user" in label.split(", ")
+    ]
     answer: dict[str, list[Any]] = {"notes": [], "repeats": [], "patches": []}
     for place, (name, (label, line)) in enumerate(new.items()):
         after = next((one for one in users if int(one[1:]) > int(name[1:])), None)
@@ -133,7 +137,9 @@ class _Days:
 
     async def run(self, days: int) -> str:
         """Simulate the days."""
-        async with memoranda.open("memory://", clock=self.clock, models=self.models, worker=False) as book:
+        async with memoranda.open(
+            "memory://", clock=self.clock, models=self.models, worker=False
+        ) as book:
             for day in range(days):
                 thread = await self._talk(book, day, days)
                 await self._formed(book)
@@ -171,7 +177,9 @@ class _Days:
             await self._say(thread, "user", "ok")
         if day > int(days * _TOLD):
             lie = self.rng.choice(_LIES)
-            words = self.rng.choice((f"As you told me, you prefer {lie}.", f"Do you still prefer {lie}?"))
+            words = self.rng.choice(
+                (f"As you told me, you prefer {lie}.", f"Do you still prefer {lie}?")
+            )
             await self._say(thread, "assistant", words)
             await self._say(thread, "user", self.rng.choice(_ANSWERS))
         return thread
@@ -186,11 +194,15 @@ class _Days:
 
     def _repeated(self, recalled: str) -> list[str]:
         things = list(dict.fromkeys(thing for _, thing in _STATED.findall(recalled)))
-        things += [thing for thing in dict.fromkeys(_NOTED.findall(recalled)) if thing not in things]
+        things += [
+            thing for thing in dict.fromkeys(_NOTED.findall(recalled)) if thing not in things
+        ]
         self.echoes += len(things)
         lines = [f"I recall that you like {thing}." for thing in things]
         return (
-            [*lines, "So " + ", and ".join(f"you prefer {thing}" for thing in things) + "."] if things else []
+            [*lines, "So " + ", and ".join(f"you prefer {thing}" for thing in things) + "."]
+            if things
+            else []
         )
 
     async def _say(self, thread: Any, role: str, content: str, **more: Any) -> None:

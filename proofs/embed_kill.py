@@ -61,7 +61,10 @@ class Undetected(Exception):
 
 def run(count: int, seed: int) -> str:
     logging.disable(logging.CRITICAL)  # of books that are read with another model's vectors
-    with tempfile.TemporaryDirectory(prefix="embed-kill-") as folder, without_syncs(rewriting=False):
+    with (
+        tempfile.TemporaryDirectory(prefix="embed-kill-") as folder,
+        without_syncs(rewriting=False),
+    ):
         yard = _Yard(Path(folder, "careful.db"), random.Random(seed), "careful")
         asyncio.run(yard.run(count))
         missed = [manner for manner in _CONTROLS if not _noticed(Path(folder), manner, seed)]
@@ -107,7 +110,9 @@ class _Yard:
 
     async def run(self, kills: int) -> None:
         """Kill this many processes, let the last one finish, and count."""
-        async with memoranda.open(self._path, limits=_LIMITS, embed=EMBEDDERS[0], worker=False) as book:
+        async with memoranda.open(
+            self._path, limits=_LIMITS, embed=EMBEDDERS[0], worker=False
+        ) as book:
             self._held = Recall(book.engine)
             await self._write(book, _AT_FIRST)
             while self.struck.total() < kills:
@@ -119,7 +124,10 @@ class _Yard:
             owner = self._rng.choice(_OWNERS)
             said = [{"role": "user", "content": self._text()} for _ in range(9)]
             thread = await book.thread(owner, name="talk")
-            self._there |= {*(await thread.append(said)).ids(), (await book.remember(owner, self._text())).id}
+            self._there |= {
+                *(await thread.append(said)).ids(),
+                (await book.remember(owner, self._text())).id,
+            }
             self._needed += 10 * (1 + self._reembedding)
         if self._rng.random() < 0.3:
             gone = self._rng.choice(sorted(self._there))
@@ -190,7 +198,9 @@ class _Yard:
                 for id, record in (await book.engine.get(owner, WHOLE, list(vectors))).items():
                     right = _packed(active, record.passage_text() or "")
                     if vectors[id] not in (right, None):
-                        raise Wrong(f"{id} has a vector that is not of its text and {delta.vectors}")
+                        raise Wrong(
+                            f"{id} has a vector that is not of its text and {delta.vectors}"
+                        )
                     if vectors[id] is None and id in self._whole:
                         raise Wrong(f"{delta.vectors} was switched to, and lacks {id}")
 
@@ -207,7 +217,9 @@ class _Yard:
             ]  # fmt: skip
             held, anew = [[(hit.id, hit.score) for hit in recalled] for recalled in told]
             if held != anew:
-                raise Wrong(f"an index that was held scores {held[:2]}, and one that is made anew {anew[:2]}")
+                raise Wrong(
+                    f"an index that was held scores {held[:2]}, and one that is made anew {anew[:2]}"
+                )
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 

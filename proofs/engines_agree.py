@@ -35,7 +35,9 @@ def run(count: int, seed: int) -> str:
             carry_out(steps)
         except AssertionError as difference:
             least = shortened(steps)
-            raise Disagreement(f"program {number}, cut down to {least}: {difference}") from difference
+            raise Disagreement(
+                f"program {number}, cut down to {least}: {difference}"
+            ) from difference
         taken.update(step for step, _ in steps)
     found_after = control(rng)
     kinds = ", ".join(f"{step} {times}" for step, times in taken.most_common())
@@ -50,7 +52,9 @@ def program(rng: random.Random) -> list[tuple[str, int]]:
 def carry_out(steps: list[tuple[str, int]]) -> None:
     """Do the same on both engines, and compare after each step; raise if they differ."""
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="agree-", dir=memory if memory.is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="agree-", dir=memory if memory.is_dir() else None
+    ) as folder:
         asyncio.run(work(steps, Path(folder)))
 
 
@@ -69,11 +73,14 @@ def shortened(steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
 def control(rng: random.Random) -> int:
     """Check that an engine that forgets to count its memories is noticed; return after how many programs."""
     with replaced(
-        "move_owner", "UPDATE owners SET position = ?, held = held + 0 * ?, items = items + ? WHERE no = ?"
+        "move_owner",
+        "UPDATE owners SET position = ?, held = held + 0 * ?, items = items + ? WHERE no = ?",
     ):
         for number in range(1, CONTROL + 1):
             try:
                 carry_out(program(rng))
             except AssertionError:
                 return number
-    raise Disagreement(f"an engine that does not count what it holds was not found in {CONTROL} programs")
+    raise Disagreement(
+        f"an engine that does not count what it holds was not found in {CONTROL} programs"
+    )

@@ -49,7 +49,11 @@ def _noticed(omission: str, seed: int) -> bool:
     by_chance = omission == "rewriting the file"
     for number in range(_BOOKS if by_chance else 1):
         try:
-            _case(f"{seed} {omission} {number}", OMISSIONS[omission](), rows=_MANY if by_chance else _FEW)
+            _case(
+                f"{seed} {omission} {number}",
+                OMISSIONS[omission](),
+                rows=_MANY if by_chance else _FEW,
+            )
         except (Remains, StorageError, NotFound):
             # The book's own check may be the first to notice: it refuses to restore or to keep such a copy, or does not
             # know an id as one that was forgotten before.
@@ -57,9 +61,13 @@ def _noticed(omission: str, seed: int) -> bool:
     return False
 
 
-def _case(seed: str, omission: AbstractContextManager[object] | None = None, *, rows: int = _FEW) -> int:
+def _case(
+    seed: str, omission: AbstractContextManager[object] | None = None, *, rows: int = _FEW
+) -> int:
     folder = Path(tempfile.mkdtemp(prefix="memoranda-erasure-"))
     try:
-        return asyncio.run(Case(folder, random.Random(seed), omission or nullcontext(), rows).prove())
+        return asyncio.run(
+            Case(folder, random.Random(seed), omission or nullcontext(), rows).prove()
+        )
     finally:
         shutil.rmtree(folder)

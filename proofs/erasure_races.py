@@ -66,14 +66,21 @@ class _Races:
     async def _file(self, start: int, count: int, abroad: Companions | None) -> None:
         path = self._folder / f"{start}.db"
         embed = EMBEDDERS[0]
-        async with memoranda.open(path, embed=embed) as book, memoranda.open(path, embed=embed) as other:
+        async with (
+            memoranda.open(path, embed=embed) as book,
+            memoranda.open(path, embed=embed) as other,
+        ):
             if abroad is not None:
                 await abroad.open(path)
             for first in range(start, start + count, _AT_A_TIME):
-                await self._races(range(first, min(first + _AT_A_TIME, start + count)), book, other, abroad)
+                await self._races(
+                    range(first, min(first + _AT_A_TIME, start + count)), book, other, abroad
+                )
             await judge_vectors(book, f"after races {start} to {start + count - 1}")
 
-    async def _races(self, numbers: range, book: Book, other: Book, abroad: Companions | None) -> None:
+    async def _races(
+        self, numbers: range, book: Book, other: Book, abroad: Companions | None
+    ) -> None:
         races = [self._drawn(number) for number in numbers]
         await asyncio.gather(*(race.prepare(book) for race in races))
         racing = self._at_once([race.actions(_LONGEST) for race in races], (book, other), abroad)
@@ -85,10 +92,15 @@ class _Races:
         late = [action for race in races for action in race.late()]
         # Later actions may come from a process that does not know of the erasure, or from a second open book.
         outcomes += await self._at_once([late], (other,), abroad)
-        told = [[outcome for outcome in outcomes if outcome.action.owner == race.owner] for race in races]
+        told = [
+            [outcome for outcome in outcomes if outcome.action.owner == race.owner]
+            for race in races
+        ]
         for race, outcomes in zip(races, told, strict=True):
             await race.judge(book, outcomes, "after the race")
-        await asyncio.gather(*(race.bring_back(book, o) for race, o in zip(races, told, strict=True)))
+        await asyncio.gather(
+            *(race.bring_back(book, o) for race, o in zip(races, told, strict=True))
+        )
         for race, outcomes in zip(races, told, strict=True):
             await race.judge(other, outcomes, "later")
             self._count(outcomes, abroad)
@@ -105,7 +117,9 @@ class _Races:
         """Let all actions run at once; with several processes each gets some of every group, this one too."""
         if abroad is None:
             actions = [action for group in groups for action in group]
-            return list(await asyncio.gather(*(perform(self._rng.choice(books), each) for each in actions)))
+            return list(
+                await asyncio.gather(*(perform(self._rng.choice(books), each) for each in actions))
+            )
         parts: list[list[Action]] = [[] for _ in range(len(abroad) + 1)]
         for group in groups:
             shift = self._rng.randrange(len(parts))

@@ -148,7 +148,9 @@ class _Yard:
 
     async def _talk(self, book: Book, talk: random.Random, place: int) -> None:
         """Append some turns to a thread that lasts two days; every second owner's model returns an episode."""
-        thread = await book.thread(_OWNERS[place], agent=f"guide {place}", name=f"talk {self.days // 2}")
+        thread = await book.thread(
+            _OWNERS[place], agent=f"guide {place}", name=f"talk {self.days // 2}"
+        )
         turns = [*_TURNS, *talk.choices(_TURNS, k=_MORE)]
         talk.shuffle(turns)
         drafts = [{"role": "user", "content": self._turn(talk, place, turn)} for turn in turns]
@@ -178,7 +180,9 @@ class _Yard:
         ready = context.Event()
         fate = Fate(moment, self.rng.choice((1, 1, 2)))
         process = context.Process(
-            target=work, args=(self.path, self._log, self._now(night), fate, self.manner, ready), daemon=True
+            target=work,
+            args=(self.path, self._log, self._now(night), fate, self.manner, ready),
+            daemon=True,
         )
         process.start()
         if moment == "random" and ready.wait(_PATIENCE_SECONDS):
@@ -203,7 +207,9 @@ class _Yard:
         context = multiprocessing.get_context("forkserver")
         fate = Fate("random")
         process = context.Process(
-            target=work, args=(self.path, self._log, self._now(night), fate, self.manner), daemon=True
+            target=work,
+            args=(self.path, self._log, self._now(night), fate, self.manner),
+            daemon=True,
         )
         process.start()
         self._ended(process, "random")
@@ -226,7 +232,9 @@ class _Yard:
                     if isinstance(one, Memory)
                 ]
                 twice = [
-                    text for text, number in Counter(one.content for one in memories).items() if number > 1
+                    text
+                    for text, number in Counter(one.content for one in memories).items()
+                    if number > 1
                 ]
                 if twice:
                     raise Misformed(f"{twice[0]!r} is there more than once")
@@ -250,11 +258,17 @@ class _Yard:
         self.lost = len(hanging)
         for word, number in bought.items():
             if number - 1 > lost[word]:
-                raise Misformed(f"{word} was asked about {number} times, and {lost[word]} answers were lost")
+                raise Misformed(
+                    f"{word} was asked about {number} times, and {lost[word]} answers were lost"
+                )
         self.again = self._repeated()
 
     def _repeated(self) -> int:
-        asked = [line.split(" ", 2)[2] for line in self._log.read_text().splitlines() if " asked " in line]
+        asked = [
+            line.split(" ", 2)[2]
+            for line in self._log.read_text().splitlines()
+            if " asked " in line
+        ]
         return len(asked) - len(set(asked))
 
 

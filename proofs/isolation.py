@@ -105,7 +105,9 @@ class _Worlds:
         try:
             with mutation or nullcontext():
                 while done < tries:
-                    picked = rng.choices([*weights], [*weights.values()], k=min(window, tries - done))
+                    picked = rng.choices(
+                        [*weights], [*weights.values()], k=min(window, tries - done)
+                    )
                     done += len(picked)
                     await session.window(picked)
         except Exception as found:
@@ -128,12 +130,20 @@ class Found(Exception):
 
 async def _control(folder: Path, worlds: _Worlds, seed: int) -> str:
     """Leave out each condition in turn: each must be noticed, alone or together with the condition that implies it."""
-    mutants = [m for m in isolating.mutants() if not {m.name, m.place} & isolating.OFF_THE_PATH.keys()]
+    mutants = [
+        m for m in isolating.mutants() if not {m.name, m.place} & isolating.OFF_THE_PATH.keys()
+    ]
     moving = [mutant for mutant in mutants if mutant.place in isolating.MOVING]
     caught: dict[str, int] = {}
-    missed = [mutant.name for mutant in moving if not await _unlike(folder, mutant, f"{seed} {mutant.name}")]
+    missed = [
+        mutant.name
+        for mutant in moving
+        if not await _unlike(folder, mutant, f"{seed} {mutant.name}")
+    ]
     if missed:
-        raise Undetected(f"left out, and nothing was noticed in {_MUTANT_MOVES} moves: {'; '.join(missed)}")
+        raise Undetected(
+            f"left out, and nothing was noticed in {_MUTANT_MOVES} moves: {'; '.join(missed)}"
+        )
     for mutant in mutants:
         if mutant in moving:
             continue
@@ -147,7 +157,9 @@ async def _control(folder: Path, worlds: _Worlds, seed: int) -> str:
         except Undetected:
             missed.append(mutant.name)
     if missed:
-        raise Undetected(f"left out, and nothing was noticed in {_MUTANT_TRIES} tries: {'; '.join(missed)}")
+        raise Undetected(
+            f"left out, and nothing was noticed in {_MUTANT_TRIES} tries: {'; '.join(missed)}"
+        )
     worst = max(caught, key=caught.__getitem__)
     return (
         f"all {len(caught)} conditions left out in turn were missed, {len(isolating.COVERED)} of them with the one "
@@ -173,7 +185,10 @@ async def _unlike(folder: Path, mutant: Mutant, seed: str) -> bool:
 
 
 async def _caught(
-    worlds: _Worlds, mutant: Mutant, mutation: Callable[[], AbstractContextManager[object]], seed: str
+    worlds: _Worlds,
+    mutant: Mutant,
+    mutation: Callable[[], AbstractContextManager[object]],
+    seed: str,
 ) -> int:
     weights = isolating.focus(mutant, _TRIES)
     try:

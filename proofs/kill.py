@@ -17,7 +17,9 @@ from proofs._kill.marks import OWN_HAND, Aim, Marks, Point
 from proofs._kill.reckoning import Broken, Lost, Reckoning
 from proofs._kill.writer import Assignment, live, opened, said
 
-ABOUT = "a writer killed at any point of a commit loses no acknowledged write and leaves none in part"
+ABOUT = (
+    "a writer killed at any point of a commit loses no acknowledged write and leaves none in part"
+)
 CI_COUNT = 500
 FULL_COUNT = 5000
 COVERS = "model storage door.py engines/sqlite"
@@ -58,7 +60,9 @@ def run(count: int, seed: int) -> str:
         series = Series(Path(folder), rng)
         series.kill(count)
         if series.struck < STRUCK_SHARE * count:
-            raise Broken(f"only {series.struck} of {count} kills struck between first write and receipt")
+            raise Broken(
+                f"only {series.struck} of {count} kills struck between first write and receipt"
+            )
         caught = control(Path(folder), rng)
     points = ", ".join(f"{point.value} {times}" for point, times in sorted(series.points.items()))
     return (
@@ -154,7 +158,11 @@ class Series:
             # Half of them hit a book while it is created.
             self._put_away()
             book = self._book = Reckoning(self._fresh_path(point))
-        beside = self._begin(None) if self._kills % BESIDE_EVERY == 0 and point is not Point.OPENING else None
+        beside = (
+            self._begin(None)
+            if self._kills % BESIDE_EVERY == 0 and point is not Point.OPENING
+            else None
+        )
         victim = self._begin(self._aim(point))
         self._wait_for_death(victim, point)
         self.points[point] += 1

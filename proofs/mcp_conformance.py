@@ -121,7 +121,9 @@ def run(count: int, seed: int) -> str:
                 _require_all_scored(control)
             except Faulty:
                 continue
-            raise Undetected("a server without the fixtures, or one that cannot list its tools, passed")
+            raise Undetected(
+                "a server without the fixtures, or one that cannot list its tools, passed"
+            )
     own = len(_NEEDS_NO_FIXTURE)
     return (
         f"all {_SCORED} scored scenarios passed ({checks} checks), and {own} without the fixtures; "
@@ -145,12 +147,16 @@ def fetched(folder: Path, npm: str = "npm", packages: Iterable[str] = _PACKAGES)
 def _node(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     tools = folder / "node_modules" / ".bin"
     command = [str(tools / "node"), str(tools / program), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=folder)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=240, check=False, cwd=folder
+    )
 
 
 def _told(folder: Path, address: str) -> str:
     """Return what the runner says about a server."""
-    return _node(folder, "conformance", "server", "--url", address, "--requirements", _REVISION).stdout
+    return _node(
+        folder, "conformance", "server", "--url", address, "--requirements", _REVISION
+    ).stdout
 
 
 def _told_of_a_broken_one(folder: Path) -> str:

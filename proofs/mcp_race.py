@@ -49,36 +49,56 @@ def run(count: int, seed: int) -> str:
     with tempfile.TemporaryDirectory(prefix="mcp-race-") as folder:
         room = Path(folder)
         kept = [
-            asyncio.run(_race(room / f"{number}.db", number, count, seed, _PROGRAM)) for number in _PROCESSES
+            asyncio.run(_race(room / f"{number}.db", number, count, seed, _PROGRAM))
+            for number in _PROCESSES
         ]
         try:
             asyncio.run(_race(room / "control.db", 2, max(count, 5), seed, _FORGETFUL + _PROGRAM))
         except Lost:
-            return f"{' and '.join(kept)} acknowledged statements were kept; the control was noticed"
+            return (
+                f"{' and '.join(kept)} acknowledged statements were kept; the control was noticed"
+            )
     raise Undetected("a build that loses each fifth acknowledged statement was not noticed")
 
 
 async def _race(book: Path, processes: int, count: int, seed: int, program: str) -> str:
     async with memoranda.open(book, worker=False):
         pass
-    told = await asyncio.gather(*(_write(book, number, count, seed, program) for number in range(processes)))
+    told = await asyncio.gather(
+        *(_write(book, number, count, seed, program) for number in range(processes))
+    )
     acknowledged = {content for contents in told for content in contents}
     async with memoranda.open(book, worker=False) as opened:
         page = await opened.records.list("ann", types="memory", limit=1000, as_owner=True)
     stored = {record.passage_text() for record in page.records}
     lost = acknowledged - stored
     if lost or len(acknowledged) != processes * count:
-        raise Lost(f"{processes} processes: {len(acknowledged)} acknowledged, {len(lost)} of them lost")
+        raise Lost(
+            f"{processes} processes: {len(acknowledged)} acknowledged, {len(lost)} of them lost"
+        )
     return f"{len(stored)} of {processes * count}"
 
 
 async def _write(book: Path, number: int, count: int, seed: int, program: str) -> list[str]:
     """Store statements through a server of its own, and return those that it acknowledged."""
-    arguments = ["mcp", "--book", str(book), "--owner", "ann", "--group", "race", "--audience", "group"]
+    arguments = [
+        "mcp",
+        "--book",
+        str(book),
+        "--owner",
+        "ann",
+        "--group",
+        "race",
+        "--audience",
+        "group",
+    ]
     server = StdioServerParameters(
         command=sys.executable,
         args=["-c", program, *arguments, "--agent", f"agent {number}"],
-        env={"MEMORANDA_EMBEDDING_USE": "none", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={
+            "MEMORANDA_EMBEDDING_USE": "none",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        },
     )
     acknowledged = []
     async with mcp.Client(server) as client:

@@ -39,7 +39,9 @@ def run(count: int, seed: int) -> str:
             # A build that waits for the primary alone, which dies with what the others have not got.
             members.way = "secondaries first"
             noticed = (
-                f"noticed after {unsynced(series)} rounds" if count > CI_COUNT else "left to the full run"
+                f"noticed after {unsynced(series)} rounds"
+                if count > CI_COUNT
+                else "left to the full run"
             )
         finally:
             series.end()

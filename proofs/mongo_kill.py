@@ -12,9 +12,7 @@ from proofs._mongo.own import OwnMongo
 from proofs._mongo.writing import MongoReckoning, live
 from proofs.server_kill import Series, hasty, told, unsynced
 
-ABOUT = (
-    "on a MongoDB server, killed writers and killed servers lose no acknowledged write and leave none in part"
-)
+ABOUT = "on a MongoDB server, killed writers and killed servers lose no acknowledged write and leave none in part"
 #: Writers killed; the server is killed a third as often.
 CI_COUNT = 6
 FULL_COUNT = 300

@@ -157,7 +157,9 @@ class Scene:
 
     def copy(self, *, switch: bool, omission: str = "") -> bool:
         """Copy without kills; return True if the copy's own comparison noticed the step that was left out."""
-        process = _context.Process(target=copy, args=(self.source, self.target, switch, None, omission))
+        process = _context.Process(
+            target=copy, args=(self.source, self.target, switch, None, omission)
+        )
         process.start()
         process.join(_PATIENCE)
         if process.exitcode != 0 and not (omission and process.exitcode == NOTICED):

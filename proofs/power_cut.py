@@ -62,7 +62,9 @@ def run(count: int, seed: int) -> str:
 
 def _caught(control: Outcome) -> str:
     if not control.missing:
-        raise Lost(f"a control lost no write in {control.images} images: this proof would not notice a loss")
+        raise Lost(
+            f"a control lost no write in {control.images} images: this proof would not notice a loss"
+        )
     broken = len(control.losses) - control.missing
     return f"lose writes in {control.missing} and break {broken} of {control.images}"
 
@@ -73,8 +75,12 @@ def _caught(control: Outcome) -> str:
 def workload(folder: Path, synchronous: str, seed: str) -> None:
     """Use a book as an application does, and mark each write that returned."""
 
-    async def opened(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
-        return await SqliteEngine.open(address, create=create, read_only=read_only, synchronous=synchronous)
+    async def opened(
+        address: Path, *, create: bool = True, read_only: bool = False
+    ) -> SqliteEngine:
+        return await SqliteEngine.open(
+            address, create=create, read_only=read_only, synchronous=synchronous
+        )
 
     with patch.object(engine_addresses, "_open_engine", opened):
         asyncio.run(_Day(folder, random.Random(seed)).live())
@@ -111,7 +117,9 @@ class _Day:
 
     async def _append(self, thread: ThreadHandle) -> None:
         words = [self._word() for _ in range(self._rng.randint(1, 3))]
-        receipt = await thread.append([{"role": "user", "content": self._text(word)} for word in words])
+        receipt = await thread.append(
+            [{"role": "user", "content": self._text(word)} for word in words]
+        )
         self._acknowledge(thread.owner.id, receipt, words)
 
     async def _remember(self, book: Book, owner: str) -> None:
@@ -244,7 +252,9 @@ def _scan(folder: Path, said: _Said) -> None:
 async def _check_book(path: Path, said: _Said) -> None:
     records = await _check_whole(path)
     if missing := [id for id, word in said.stored.items() if word not in _text_of(records.get(id))]:
-        raise Missing(f"acknowledged and not there: {len(missing)} of {len(said.stored)}, first {missing[0]}")
+        raise Missing(
+            f"acknowledged and not there: {len(missing)} of {len(said.stored)}, first {missing[0]}"
+        )
     if current := [id for id in said.superseded if not _is_superseded(records[id])]:
         raise Missing(f"superseded, and not so there: {current}")
     if back := said.forgotten & records.keys():

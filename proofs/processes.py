@@ -35,7 +35,9 @@ def run(count: int, seed: int) -> str:
             openings(folder, seed),
             older_version(folder / "older.db"),
             reads(folder / "reads.db", seed),
-            filled(folder / "filled.db", (folder / "control.db", folder / "pot.db"), count // 2, seed),
+            filled(
+                folder / "filled.db", (folder / "control.db", folder / "pot.db"), count // 2, seed
+            ),
         ]
     return "; ".join(done)
 
@@ -53,10 +55,14 @@ def same_operations(path: Path, count: int) -> str:
         if sum(not repeated for *_, repeated in receipts) != 1:
             raise Wrong(f"in round {number} not exactly one process was the first: {receipts}")
     asyncio.run(_check_same(path))
-    return f"{count} processes x {SAME_OPERATIONS} identical operations left {SAME_OPERATIONS} records"
+    return (
+        f"{count} processes x {SAME_OPERATIONS} identical operations left {SAME_OPERATIONS} records"
+    )
 
 
-async def _send_same(barrier: Barrier, number: int, path: Path, thread: str) -> list[tuple[str, int, bool]]:
+async def _send_same(
+    barrier: Barrier, number: int, path: Path, thread: str
+) -> list[tuple[str, int, bool]]:
     told = []
     async with opened(path) as book:
         handle = await book.thread(OWNER, id=thread, agent=AGENT)
@@ -99,7 +105,8 @@ async def _write_mixed(barrier: Barrier, number: int, path: Path, thread: str, s
         async def append() -> int:
             for round_ in range(MIXED_ROUNDS):
                 batch = [
-                    {"role": "user", "content": f"{number} {round_} {n}"} for n in range(rng.choice((1, 3)))
+                    {"role": "user", "content": f"{number} {round_} {n}"}
+                    for n in range(rng.choice((1, 3)))
                 ]
                 await handle.append(batch)
             return MIXED_ROUNDS
@@ -140,11 +147,15 @@ async def _check_mixed(path: Path, thread: str, count: int, written: int) -> Non
         if sorted(places) != list(range(1, len(places) + 1)):
             raise Wrong(f"{len(places)} messages do not have the places from 1 to {len(places)}")
         for status, expected in (("active", 1), ("superseded", count * MIXED_ROUNDS - 1)):
-            held = await book.records.count(OWNER, types="memory", only={"statuses": status}, agent=AGENT)
+            held = await book.records.count(
+                OWNER, types="memory", only={"statuses": status}, agent=AGENT
+            )
             if held != expected:
                 raise Wrong(f"{held} statements under one key are {status}, and not {expected}")
         positions: list[int] = []
-        while page_ := await book.records.ledger(OWNER, as_owner=True, after=len(positions), limit=1000):
+        while page_ := await book.records.ledger(
+            OWNER, as_owner=True, after=len(positions), limit=1000
+        ):
             positions += [entry.position for entry in page_]
         # The first position is that of the thread itself.
         if positions != list(range(1, written + 2)):

@@ -71,7 +71,9 @@ def run(count: int, seed: int) -> str:
             landed += trial.killed(way, step)
         trial.control()
     if count >= len(steps) and not 0 < landed < count:
-        raise Halved(f"{landed} of {count} had been committed: the kills do not strike around the commit")
+        raise Halved(
+            f"{landed} of {count} had been committed: the kills do not strike around the commit"
+        )
     told = ", ".join(f"{way} {most}" for way, most in steps.items())
     return f"{count} kills at statements of {told}; {landed} after the commit, 0 in part; control caught"
 
@@ -92,7 +94,9 @@ class _Trial:
             thread = await book.thread(_ANA, name="talk", as_owner=True)
             said = [f"{_BEFORE}{_WORDS}{_AFTER}", f"{_AFTER} {_WORDS}{_BEFORE}"]
             ids = (
-                await thread.append([{"role": "user", "content": text, "native": [text]} for text in said])
+                await thread.append(
+                    [{"role": "user", "content": text, "native": [text]} for text in said]
+                )
             ).ids()
             quote = (Cited(message=ids[0], quote=_WORDS.strip()),)
             memory = Memory(
@@ -217,8 +221,14 @@ class _Trial:
     async def _check_gone(self, book: Book) -> None:
         records = await _records(book)
         shown = " ".join(one.model_dump_json() for one in records)
-        tea = [one.quotes for one in records if one.type is RecordType.MEMORY and one.content == "Likes tea"]
-        if [[(one.message, one.quote) for one in quotes] for quotes in tea] != [[(self.messages[0], "")]]:
+        tea = [
+            one.quotes
+            for one in records
+            if one.type is RecordType.MEMORY and one.content == "Likes tea"
+        ]
+        if [[(one.message, one.quote) for one in quotes] for quotes in tea] != [
+            [(self.messages[0], "")]
+        ]:
             raise Judged(f"the memory of the other fact has the quotes {tea}")
         if "zqcanary" in shown or "The neighbour stays." not in shown:
             raise Judged(f"after all the book reads {shown:.500}")
@@ -265,14 +275,22 @@ def _work(
     asyncio.run(_redact(told, folder, way, messages, _Doom(step, told, split)))
 
 
-async def _redact(told: Connection, folder: Path, way: Way, messages: tuple[UUID, ...], doom: _Doom) -> None:
+async def _redact(
+    told: Connection, folder: Path, way: Way, messages: tuple[UUID, ...], doom: _Doom
+) -> None:
     if way == "finish":
         async with _opened(folder / "book.db") as book:
             await _carry_out(book, folder, "hide", messages)
 
-    async def open_engine(address: Any, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
+    async def open_engine(
+        address: Any, *, create: bool = True, read_only: bool = False
+    ) -> SqliteEngine:
         return await SqliteEngine.open(
-            Path(address), create=create, read_only=read_only, synchronous="OFF", connect=doom.connect
+            Path(address),
+            create=create,
+            read_only=read_only,
+            synchronous="OFF",
+            connect=doom.connect,
         )
 
     with patch.object(engine_addresses, "_open_engine", open_engine):

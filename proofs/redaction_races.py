@@ -36,7 +36,9 @@ from proofs._book.mutants import rewritten
 from proofs._book.opening import without_syncs
 from proofs._server.own import OwnServer
 
-ABOUT = "no append, forming, import, backup or vector made while words are taken out brings them back"
+ABOUT = (
+    "no append, forming, import, backup or vector made while words are taken out brings them back"
+)
 #: Half of them on a server.
 CI_COUNT = 40
 FULL_COUNT = 1_000
@@ -68,7 +70,9 @@ def run(count: int, seed: int) -> str:
             address = server.new_book() if on_server else str(Path(folder, f"{start}.db"))
             with nullcontext() if on_server else without_syncs(rewriting=False):
                 size = min(_BOOK, count - start)
-                tally += asyncio.run(_Races(address, rng, on_server, by_model=by_model).run(start, size))
+                tally += asyncio.run(
+                    _Races(address, rng, on_server, by_model=by_model).run(start, size)
+                )
         with without_syncs(rewriting=False):
             caught = _control(Path(folder), seed)
     return (
@@ -82,7 +86,10 @@ def _control(folder: Path, seed: int) -> int:
     expecting = "versions={**read, "
     with rewritten(formation.FormationRunner._write, expecting, "versions={"):
         for start in range(0, _CONTROL_RACES, _BOOK):
-            path, rng = str(folder / f"control {start}.db"), random.Random(f"{seed} control {start}")
+            path, rng = (
+                str(folder / f"control {start}.db"),
+                random.Random(f"{seed} control {start}"),
+            )
             try:
                 races = _Races(path, rng, False, ways=("erase",), by_model=True, late=1.0)
                 asyncio.run(races.run(start, _BOOK))
@@ -190,18 +197,26 @@ class _Race:
         records = (await book.records.list(self.owner, limit=1000, as_owner=True)).records
         hits = await book.recall(self.owner, f"live in {self.secret}", as_owner=True, limit=100)
         context = await book.context(self.owner, "tea", as_owner=True, mark_used=False)
-        told = [*(one.model_dump_json() for one in records), *(hit.text for hit in hits), context.text]
+        told = [
+            *(one.model_dump_json() for one in records),
+            *(hit.text for hit in hits),
+            context.text,
+        ]
         return " ".join(told)
 
     async def judge(self, book: Book, when: str) -> None:
         """Check what is there, and that it is all."""
         shown = await self._shown(book)
-        messages: list[Any] = [await book.records.get(self.owner, id, as_owner=True) for id in self.said]
+        messages: list[Any] = [
+            await book.records.get(self.owner, id, as_owner=True) for id in self.said
+        ]
         whole = self.way == "undo"
         for message, text in zip(messages, self.texts, strict=True):
             left = text if whole else text.replace(f"I live in {self.secret}. ", "")
             if (message.content, message.native) != (left, {"raw": left}):
-                raise Returned(f"{when}: {self.owner.id}, {self.way}: a message reads {message!r:.300}")
+                raise Returned(
+                    f"{when}: {self.owner.id}, {self.way}: a message reads {message!r:.300}"
+                )
         if not whole and self.secret in shown:
             raise Returned(
                 f"{when}: {self.owner.id}, {self.way}: the words are there: {_around(shown, self.secret)}"
@@ -251,13 +266,17 @@ class _Races:
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Book]:
         models = _Slow(self._rng, self._races, self._late) if self._by_model else None
-        async with memoranda.open(self._address, embed=StubEmbedder(), models=models, worker=False) as book:
+        async with memoranda.open(
+            self._address, embed=StubEmbedder(), models=models, worker=False
+        ) as book:
             yield book
         self._tally["asked"] += len(models.asked) if models else 0
 
     def _drawn(self, number: int) -> _Race:
         return _Race(
-            Owner(id=f"race {number}"), f"Zs{self._rng.randrange(10**9)}town", self._rng.choice(self._ways)
+            Owner(id=f"race {number}"),
+            f"Zs{self._rng.randrange(10**9)}town",
+            self._rng.choice(self._ways),
         )
 
     async def _together(self, races: list[_Race], book: Book, other: Book) -> None:
@@ -269,7 +288,9 @@ class _Races:
         for race in races:
             await other.admin.import_(race.lines)
             thread = ThreadHandle(book._services, race.owner, race.thread, WHOLE, None)
-            drafts = [{"role": "user", "content": text, "native": {"raw": text}} for text in race.texts]
+            drafts = [
+                {"role": "user", "content": text, "native": {"raw": text}} for text in race.texts
+            ]
             if not (await thread.append(drafts, operation="first")).repeated:
                 raise Returned(f"{race.owner.id} said the words twice")
             await self._formed(race, other)
@@ -285,7 +306,10 @@ class _Races:
     def _actions(self, race: _Race, book: Book, other: Book) -> list[Any]:
         either = partial(self._rng.choice, (book, other))
         self._races[race.secret] = race
-        found: list[Any] = [partial(self._take_out, race, book), partial(self._formed, race, either())]
+        found: list[Any] = [
+            partial(self._take_out, race, book),
+            partial(self._formed, race, either()),
+        ]
         found += [partial(race.look, either()) for _ in range(2)]
         found += [
             partial(either().admin.import_, race.lines),

@@ -18,7 +18,9 @@ from proofs._server.forgetting import Life
 from proofs._server.omissions import OMISSIONS
 from proofs._server.own import ROLE, OwnServer
 
-ABOUT = "on a server, forgotten and cleared data is in no byte of its files except the log of changes"
+ABOUT = (
+    "on a server, forgotten and cleared data is in no byte of its files except the log of changes"
+)
 #: Books, every other one in partitions.
 CI_COUNT = 2
 FULL_COUNT = 40
@@ -56,7 +58,9 @@ def run(count: int, seed: int) -> str:
         with patch.object(scrub, "_LOOKS", 2):
             asyncio.run(_older_transaction(server, _life(server, f"{seed} older")))
             asyncio.run(_no_checkpoint(server, _life(server, f"{seed} no checkpoint")))
-            missed = [name for name in CONTROLS if not _noticed(_life(server, f"{seed} {name}"), name)]
+            missed = [
+                name for name in CONTROLS if not _noticed(_life(server, f"{seed} {name}"), name)
+            ]
     if missed:
         raise Undetected(f"left out, and nothing was noticed: {', '.join(missed)}")
     return (

@@ -107,11 +107,16 @@ def unsynced(series: Series) -> int:
     series.trusting = True
     # A writer also ends with an error, and hears nothing more, where an acknowledged owner is gone.
     noticed = (Broken, Unruly, BrokenPipeError)
-    return _caught(series, series.kill_server, "a build that lets its server not wait for its log", noticed)
+    return _caught(
+        series, series.kill_server, "a build that lets its server not wait for its log", noticed
+    )
 
 
 def _caught(
-    series: Series, strike: Callable[[], object], what: str, noticed: tuple[type[Exception], ...] = (Broken,)
+    series: Series,
+    strike: Callable[[], object],
+    what: str,
+    noticed: tuple[type[Exception], ...] = (Broken,),
 ) -> int:
     series.abandon()
     for round_ in range(1, _CONTROL_ROUNDS + 1):
@@ -202,7 +207,9 @@ class Series:
             writer.connection.send_bytes(b"enough")
             writer.process.join(_PATIENCE_SECONDS)
             if writer.process.exitcode != 0:
-                raise Unruly(f"a writer did not outlive its server: status {writer.process.exitcode}")
+                raise Unruly(
+                    f"a writer did not outlive its server: status {writer.process.exitcode}"
+                )
         self.servers += 1
         self._reckon(book)
 

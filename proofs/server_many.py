@@ -46,7 +46,9 @@ def many(server: MakesBooks, count: int, seed: int) -> str:
 def _control(server: MakesBooks) -> None:
     """Check that a worker takes another's job where each trusts its own clock, and only there."""
     if not is_taken(server, trusting=True) or is_taken(server, trusting=False):
-        raise Wrong("a job is taken from another worker whatever the clocks are trusted to say, or never")
+        raise Wrong(
+            "a job is taken from another worker whatever the clocks are trusted to say, or never"
+        )
 
 
 # ── the same operation, many times ───────────────────────────────────────────────────────────────────────────────
@@ -91,7 +93,8 @@ async def _send_same(
 async def _check_same(address: str, count: int) -> None:
     async with memoranda.open(address) as book:
         there = [
-            await book.records.count(OWNER, types=type_, as_owner=True) for type_ in ("memory", "message")
+            await book.records.count(OWNER, types=type_, as_owner=True)
+            for type_ in ("memory", "message")
         ]
         if there != [count - count // 2, count // 2]:
             raise Wrong(f"{there} memories and messages of {count} operations")

@@ -103,6 +103,4 @@ async def _control(folder: Path, population: Population, seed: int) -> str:
             f"removed, and nothing was noticed in {_MUTANT_REQUESTS} requests: {'; '.join(unnoticed)}"
         )
     last = max(after, key=after.__getitem__)
-    return (
-        f"all {len(after)} checks removed in turn were missed, the last after {after[last]} requests ({last})"
-    )
+    return f"all {len(after)} checks removed in turn were missed, the last after {after[last]} requests ({last})"

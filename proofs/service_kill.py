@@ -18,9 +18,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from proofs._service.serving import Caller, Service, serve
 
-ABOUT = (
-    "a service that is killed under load loses no acknowledged write, and repeating a write stores it once"
-)
+ABOUT = "a service that is killed under load loses no acknowledged write, and repeating a write stores it once"
 CI_COUNT = 10
 FULL_COUNT = 50
 COVERS = "model storage door.py engines/sqlite access service compatible wire"
@@ -185,7 +183,9 @@ async def _check(path: Path, load: Load) -> None:
                 page = await thread.messages(cursor=page.cursor, limit=1000)
         cursor = None
         while True:
-            listed = await book.records.list(_OWNER, types="memory", cursor=cursor, limit=1000, as_owner=True)
+            listed = await book.records.list(
+                _OWNER, types="memory", cursor=cursor, limit=1000, as_owner=True
+            )
             # The worker makes memories of what was said, too.
             texts = [one.content for one in listed.records if isinstance(one, Memory)]
             found.update(text for text in texts if text.startswith(("statement ", "batch ")))
@@ -201,4 +201,6 @@ async def _check(path: Path, load: Load) -> None:
 
 
 def _texts(write: Write) -> list[str]:
-    return [f"{write.text} first", f"{write.text} second"] if write.kind == "batch" else [write.text]
+    return (
+        [f"{write.text} first", f"{write.text} second"] if write.kind == "batch" else [write.text]
+    )

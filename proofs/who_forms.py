@@ -76,7 +76,9 @@ def run(count: int, seed: int) -> str:
         except Misformed:
             pass
         else:
-            raise Undetected("nobody noticed a process that forms by rules whatever the book records")
+            raise Undetected(
+                "nobody noticed a process that forms by rules whatever the book records"
+            )
     shown = ", ".join(f"{number} {kind}" for kind, number in sorted(killed.items()))
     return f"{killed.total()} kills ({shown}), {formed} messages formed once by the model, 0 by rules and none that was forgotten; 1 control noticed"
 
@@ -108,7 +110,9 @@ def _started(path: Path, by_model: bool, words: int, *, careful: bool) -> tuple[
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["proofs.who_forms"])
     ready = context.Event()
-    process = context.Process(target=live, args=(path, by_model, words, careful, ready), daemon=True)
+    process = context.Process(
+        target=live, args=(path, by_model, words, careful, ready), daemon=True
+    )
     process.start()
     return process, ready
 
@@ -193,7 +197,9 @@ async def _judged(path: Path) -> int:
     """Let one process with the model finish, and compare what was said with what was formed."""
     async with memoranda.open(path, models=ScriptedModels(said), embed=StubEmbedder()) as book:
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            while left := [job for job in await book.engine.jobs(None, 1_000) if job.kind == "form"]:
+            while left := [
+                job for job in await book.engine.jobs(None, 1_000) if job.kind == "form"
+            ]:
                 if dead := [job for job in left if job.state.value == "dead"]:
                     raise Misformed(f"a thread was given up: {dead[0].error}")
                 await asyncio.sleep(_PAUSE_SECONDS)

@@ -130,11 +130,15 @@ class _Yard:
         for number in range(_OWNERS):
             owner = Owner(id=f"owner {number}")
             thread = Thread(id=new_id(), owner=owner, started_at=utc_now())
-            await book.door.write(owner, WHOLE, Actor("owner"), [c.OpenThread(thread)], request=None)
+            await book.door.write(
+                owner, WHOLE, Actor("owner"), [c.OpenThread(thread)], request=None
+            )
             self._threads.append((owner, thread))
 
     async def _top_up(self, book: Book) -> None:
-        waiting = len([job for job in await book.engine.jobs(None, 1000) if job.state is not JobState.DEAD])
+        waiting = len(
+            [job for job in await book.engine.jobs(None, 1000) if job.state is not JobState.DEAD]
+        )
         if waiting < _WAITING:
             await asyncio.gather(*(self._put_one(book) for _ in range(_WAITING - waiting)))
 
@@ -156,7 +160,12 @@ class _Yard:
         )  # fmt: skip
         draft = JobDraft(kind=FORM, key=key, payload=payload, records=(said.id,))
         await book.door.write(
-            owner, WHOLE, Actor("owner"), [c.Append(thread.id, (said,))], request=None, jobs=(draft,)
+            owner,
+            WHOLE,
+            Actor("owner"),
+            [c.Append(thread.id, (said,))],
+            request=None,
+            jobs=(draft,),
         )
 
     # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -166,7 +175,9 @@ class _Yard:
         fate = Fate(self._rng.choices(moments, (4, 1, 3, 1))[0], self._rng.randint(1, 4))
         if self._manner != "careful":
             fate = Fate("between write and finish", self._rng.randint(1, 2))
-        process = self._context.Process(target=work, args=(self._path, fate, self._manner), daemon=True)
+        process = self._context.Process(
+            target=work, args=(self._path, fate, self._manner), daemon=True
+        )
         process.start()
         return process, fate
 
@@ -208,7 +219,9 @@ class _Yard:
 
     async def _finish(self, book: Book) -> None:
         """Run one worker without kills: the dead workers' jobs come back when their leases have expired."""
-        last = Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now, lease=LEASE_SECONDS)
+        last = Worker(
+            book.engine, {FORM: lambda job: form(book, job)}, utc_now, lease=LEASE_SECONDS
+        )
         deadline = time.monotonic() + 60
         while [job for job in await book.engine.jobs(None, 1000) if job.state is not JobState.DEAD]:
             if not await last.run_once():
@@ -240,7 +253,8 @@ class _Yard:
                     owner, types="memory", limit=1000, cursor=cursor, as_owner=True
                 )
                 found.update(
-                    getattr(record, "content", "").removeprefix("formed ") for record in page.records
+                    getattr(record, "content", "").removeprefix("formed ")
+                    for record in page.records
                 )
                 if (cursor := page.cursor) is None:
                     break

@@ -20,7 +20,9 @@ _PAGE = 500
 
 async def records_as_texts(book: Book, *, versions: bool = False) -> Counter[str]:
     """Return all records of a book as texts, without ids; ``versions`` adds how often each was changed."""
-    records = [record for owner in await book.admin.owners() for record in await all_records(book, owner)]
+    records = [
+        record for owner in await book.admin.owners() for record in await all_records(book, owner)
+    ]
     names = {str(record.id): _name(record) for record in records}
     left_out = _NOT_COMPARED if versions else _NOT_COMPARED | {"version"}
     return Counter(
@@ -61,7 +63,9 @@ def _body(record: Record, left_out: frozenset[str]) -> dict[str, Any]:
 
 
 def _name(record: Record) -> str:
-    named = next((str(getattr(record, name)) for name in _NAMED_BY if getattr(record, name, None)), "")
+    named = next(
+        (str(getattr(record, name)) for name in _NAMED_BY if getattr(record, name, None)), ""
+    )
     return f"<{record.type.value} {getattr(record, 'seq', '')} {named}>"
 
 

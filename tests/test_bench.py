@@ -43,7 +43,10 @@ ROWS = {
     ],
     "filters": [
         "recall: warm, 200 passages, mixed, no condition",
-        *(f"  {name}, a multiple" for name in "type kind status key subject thread agent tags".split()),
+        *(
+            f"  {name}, a multiple"
+            for name in "type kind status key subject thread agent tags".split()
+        ),
         *(f"  {name}, a multiple" for name in "time trust valid_at as_of known_at".split()),
         "type, kind, agent, tags, trust, time, known_at, a multiple",
         *(
@@ -70,7 +73,11 @@ ROWS = {
         "memoranda --help",
         "open, remember, recall by words",
     ],
-    "nights": ["60 memories, 15 archived", "60 memories, nothing to do", "300 memories, 75 archived"],
+    "nights": [
+        "60 memories, 15 archived",
+        "60 memories, nothing to do",
+        "300 memories, 75 archived",
+    ],
     "size": ["file, with operation ids", "file, without operation ids", "share of the ledger"],
     "repeats": ["messages that say the same", "book, with the messages"],
     "owners": ["warm, 2 owners", "warm, 4 owners", "growth from 2 to 4 owners", "not read before"],
@@ -88,7 +95,9 @@ ROWS = {
 
 
 @pytest.mark.parametrize("name", [name for name in MEASUREMENTS if name not in ("service", "soak")])
-def test_a_measurement_prints_each_of_its_rows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_measurement_prints_each_of_its_rows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(items, "PYTHON", tmp_path / "none")
     said: list[str] = []
     rows = measure([name], Place(tmp_path, TINY), said.append)[name]
@@ -102,18 +111,23 @@ def test_a_soak_asks_every_verb_without_an_error_and_watches_the_process(tmp_pat
     assert rows["errors"].value == 0
     assert not rows["largest write-ahead log"].missed
     assert all(
-        rows[name].value for name in ("requests, 1 minutes", "memory in minute 1", "descriptors in minute 1")
+        rows[name].value
+        for name in ("requests, 1 minutes", "memory in minute 1", "descriptors in minute 1")
     )
 
 
-def test_as_json_it_is_one_object_with_the_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_as_json_it_is_one_object_with_the_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert main(["--quick", "--json", "--folder", str(tmp_path), "batches"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {"processor", "python", "sqlite", "fsync", "load"} <= told["machine"].keys()
     assert [row["unit"] for row in told["measured"]["batches"]] == ["ms"]
 
 
-def test_shelves_of_a_size_that_is_asked_for_are_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_shelves_of_a_size_that_is_asked_for_are_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert main(["--quick", "--json", "--folder", str(tmp_path), "--passages", "7", "large"]) == 0
     rows = json.loads(capsys.readouterr().out)["measured"]["large"]
     assert [row["name"] for row in rows] == ["recall: searched by its engine, 7 passages"]
@@ -133,9 +147,13 @@ def test_a_missed_target_stands_out():
 
 
 def test_what_could_not_be_measured_says_so_and_why():
-    row = Row("drain", None, "passages/s", target=1.0, least=1.0, note="the weights are not installed")
+    row = Row(
+        "drain", None, "passages/s", target=1.0, least=1.0, note="the weights are not installed"
+    )
     told = table("embedding", [row])
-    assert "not measured" in told and "the weights are not installed" in told and "MISSED" not in told
+    assert (
+        "not measured" in told and "the weights are not installed" in told and "MISSED" not in told
+    )
     assert row.as_json() == {
         "name": "drain",
         "unit": "passages/s",
@@ -153,13 +171,17 @@ def test_without_the_local_model_every_row_that_needs_it_says_what_is_missing(
 
     monkeypatch.setattr(embedding, "find", find)
     rows = list(embedding.embedding(Place(tmp_path, TINY)))
-    assert len(rows) == 2 and all(row.value is None and row.note == "no weights here" for row in rows)
+    assert len(rows) == 2 and all(
+        row.value is None and row.note == "no weights here" for row in rows
+    )
 
 
 def test_what_takes_minutes_is_measured_only_where_it_is_named(monkeypatch: pytest.MonkeyPatch):
     measured: list[str] = []
 
-    def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:
+    def measure(
+        chosen: list[str], place: Place, say: Callable[[str], None]
+    ) -> dict[str, list[Row]]:
         measured.extend(chosen)
         return {}
 
@@ -204,7 +226,9 @@ async def test_a_mixed_shelf_has_something_for_every_condition_and_something_tha
         for name, make in conditions(600, [thread.id for thread in threads]).items():
             made = [{**passages, **make(number)} for number in range(1, 12)]
             counts = [
-                await book.records.count("ann", types=one["types"], only=one.get("only"), as_owner=True)
+                await book.records.count(
+                    "ann", types=one["types"], only=one.get("only"), as_owner=True
+                )
                 for one in made
             ]
             assert max(counts) > 0 and min(counts) < total, name
@@ -232,7 +256,9 @@ def test_the_interval_of_a_median_ratio_is_read_from_the_order_of_the_ratios() -
 
 
 def test_two_checkouts_are_compared_pair_by_pair() -> None:
-    figures = against.compare([({"append": 2.0}, {"append": 1.0}), ({"append": 3.0}, {"append": 2.0})])
+    figures = against.compare(
+        [({"append": 2.0}, {"append": 1.0}), ({"append": 3.0}, {"append": 2.0})]
+    )
     assert figures == [against.Figure("append", [2.0, 1.5], 2.5, 1.5)]
 
 
@@ -250,5 +276,8 @@ async def test_the_comparison_measures_appends_and_recalls(
     recalls = ("recall of 500, hybrid", "recall of 500, words", "cold recall of 500")
     long = ("100 words in 500, hybrid", "100 words in 500, words")
     times = {f"{name}{unit}" for name in (*recalls, *long) for unit in ("", ", CPU")}
-    assert {one for one in set(measured) - vectors if "embedded" not in one} == {"CPU of an append", *times}
+    assert {one for one in set(measured) - vectors if "embedded" not in one} == {
+        "CPU of an append",
+        *times,
+    }
     assert all(value > 0 for value in measured.values())

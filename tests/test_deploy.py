@@ -65,7 +65,9 @@ def test_the_image_runs_as_nobody_in_particular_and_checks_that_it_lives() -> No
     check = json.loads(last["HEALTHCHECK"].partition("CMD ")[2])
     assert "http://127.0.0.1:7411/livez" in check[-1]
     compile(check[-1], "health check", "exec")
-    assert last["STOPSIGNAL"] == "SIGTERM" and last["EXPOSE"] == "7411" and last["VOLUME"] == "/data"
+    assert (
+        last["STOPSIGNAL"] == "SIGTERM" and last["EXPOSE"] == "7411" and last["VOLUME"] == "/data"
+    )
 
 
 def test_the_image_starts_a_command_that_exists() -> None:
@@ -78,7 +80,9 @@ def test_the_image_starts_a_command_that_exists() -> None:
 
 def test_the_image_installs_what_the_lock_file_lists_and_nothing_else() -> None:
     installs = [rest for stage in stages() for word, rest in stage if "pip install" in rest]
-    assert all("--require-hashes -r requirements.lock" in one or "--no-deps" in one for one in installs)
+    assert all(
+        "--require-hashes -r requirements.lock" in one or "--no-deps" in one for one in installs
+    )
     whole, own = blocks((ROOT / "requirements-dev.lock").read_text("utf-8")), blocks(LOCK)
     assert {name: whole[name] for name in own} == own
     todo, seen = [("memoranda", extra) for extra in EXTRAS], set()
@@ -103,11 +107,16 @@ def test_a_compose_file_runs_the_image_without_rights(name: str) -> None:
     assert service["read_only"] is True and service["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in service["security_opt"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
-    assert any(place.split(":")[-1] == "/data" for place in [*service.get("volumes", ()), *service["tmpfs"]])
+    assert any(
+        place.split(":")[-1] == "/data"
+        for place in [*service.get("volumes", ()), *service["tmpfs"]]
+    )
     for other in whole["services"].values():
         for place in other.get("volumes", ()):
             source = place.partition(":")[0]
-            assert source in whole["volumes"] or (source.startswith("./") and (DEPLOY / source).is_file())
+            assert source in whole["volumes"] or (
+                source.startswith("./") and (DEPLOY / source).is_file()
+            )
         assert set(other.get("depends_on", ())) <= whole["services"].keys()
 
 
@@ -119,7 +128,9 @@ def test_no_password_stands_in_a_compose_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("server", ["postgres", "mongodb"])
-def test_the_service_has_the_password_of_an_ordinary_role_and_not_the_administrators(server: str) -> None:
+def test_the_service_has_the_password_of_an_ordinary_role_and_not_the_administrators(
+    server: str,
+) -> None:
     whole: dict[str, Any] = yaml.safe_load((DEPLOY / f"compose.{server}.yaml").read_text("utf-8"))
     given = whole["services"][server]["environment"]
     assert "POSTGRES_USER" not in given and "BOOK_PASSWORD" in given["BOOK_PASSWORD"]
@@ -131,8 +142,13 @@ def test_the_unit_is_valid_and_hardened(tmp_path: Path) -> None:
     unit = tmp_path / "memoranda.service"
     text = (DEPLOY / "memoranda.service").read_text("utf-8")
     unit.write_text(re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", text))
-    for words in (["verify", "--man=no"], ["security", "--offline=yes", "--threshold=25", "--no-pager"]):
-        done = subprocess.run(["systemd-analyze", *words, unit], capture_output=True, text=True, check=False)
+    for words in (
+        ["verify", "--man=no"],
+        ["security", "--offline=yes", "--threshold=25", "--no-pager"],
+    ):
+        done = subprocess.run(
+            ["systemd-analyze", *words, unit], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 

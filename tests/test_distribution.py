@@ -26,9 +26,19 @@ _BRINGS = {
 
 def run(*words: str | Path, folder: Path, code: int = 0) -> str:
     """Run a program that knows nothing of this checkout; returns what it printed."""
-    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"PYTHONPATH", "VIRTUAL_ENV"}
+    }
     done = subprocess.run(
-        list(map(str, words)), cwd=folder, env=kept, capture_output=True, text=True, timeout=600, check=False
+        list(map(str, words)),
+        cwd=folder,
+        env=kept,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
@@ -79,7 +89,17 @@ def test_the_source_archive_builds_the_same_wheel(built: Path, tmp_path: Path):
         "requirements.lock",
         "tests",
     }
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", folder=unpacked)
+    run(
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "-t",
+        "wheel",
+        "-d",
+        tmp_path / "again",
+        folder=unpacked,
+    )
     assert in_wheel(wheel_in(tmp_path / "again")) == in_wheel(wheel_in(built))
 
 
@@ -97,9 +117,19 @@ def environment(place: Path, *wishes: str | Path, folder: Path) -> Path:
     """Make an environment in which only these wheels and what they need are installed; returns the folder of its programs."""
     venv.create(place, with_pip=False)
     bin = place / ("Scripts" if os.name == "nt" else "bin")
-    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", bin / "python", "install", "--quiet"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        bin / "python",
+        "install",
+        "--quiet",
+    ]
     pip += ["--no-compile", "--disable-pip-version-check", "-c", constraints(folder), *wishes]
-    done = subprocess.run(list(map(str, pip)), cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        list(map(str, pip)), cwd=folder, capture_output=True, text=True, check=False
+    )
     if done.returncode and not os.environ.get("CI"):
         pytest.skip(f"the wheels cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
@@ -110,19 +140,30 @@ def environment(place: Path, *wishes: str | Path, folder: Path) -> Path:
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the programs of an environment in which only the wheel and its extras are installed."""
     folder = tmp_path_factory.mktemp("empty")
-    return environment(folder / "environment", f"{wheel_in(built)}[{','.join(_BRINGS)}]", folder=folder)
+    return environment(
+        folder / "environment", f"{wheel_in(built)}[{','.join(_BRINGS)}]", folder=folder
+    )
 
 
-def test_the_package_is_all_that_an_empty_environment_needs(installed: Path, built: Path, tmp_path: Path):
+def test_the_package_is_all_that_an_empty_environment_needs(
+    installed: Path, built: Path, tmp_path: Path
+):
     for libraries in _BRINGS.values():
         for library in libraries:
             run(installed / "python", "-I", "-c", f"import {library}", folder=tmp_path)
     where = run(
-        installed / "python", "-I", "-c", "import memoranda; print(memoranda.__file__)", folder=tmp_path
+        installed / "python",
+        "-I",
+        "-c",
+        "import memoranda; print(memoranda.__file__)",
+        folder=tmp_path,
     )
     assert Path(where.strip()).is_relative_to(installed.parent)
     version = wheel_in(built).name.split("-")[1]
-    assert run(installed / "memoranda", "--version", folder=tmp_path).split() == ["memoranda", version]
+    assert run(installed / "memoranda", "--version", folder=tmp_path).split() == [
+        "memoranda",
+        version,
+    ]
 
 
 #: A conversation of PydanticAI in a program of its own: what it is shown must have these words; then the user says more.
@@ -205,9 +246,19 @@ assert [name.partition(".")[2] for name in report.failures] == ["test_a_scan_fin
 """
 
 
-def test_the_conformance_suite_validates_sqlite_where_only_the_two_wheels_are(built: Path, tmp_path: Path):
+def test_the_conformance_suite_validates_sqlite_where_only_the_two_wheels_are(
+    built: Path, tmp_path: Path
+):
     run(
-        sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, folder=ROOT / "conformance"
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "-t",
+        "wheel",
+        "-d",
+        tmp_path,
+        folder=ROOT / "conformance",
     )
     place = tmp_path / "environment"
     bin = environment(place, wheel_in(built), wheel_in(tmp_path), folder=tmp_path)

@@ -43,7 +43,9 @@ async def test_a_door_of_another_kind_gets_every_operation_with_its_checks(tmp_p
     await serve(str(tmp_path / "book.db"), ["no json", *map(json.dumps, asked)], out)
     told = [json.loads(line) for line in out.getvalue().splitlines()]
     assert "no JSON" in told[0]["problem"]["detail"]
-    assert told[1]["result"]["items"] == told[2]["result"]["items"] and told[2]["result"]["repeated"]
+    assert (
+        told[1]["result"]["items"] == told[2]["result"]["items"] and told[2]["result"]["repeated"]
+    )
     assert "did you mean limit" in told[3]["problem"]["detail"]
     assert told[5]["result"]["items"][0]["type"] == "message"
     assert "name an operation" in told[6]["problem"]["detail"]

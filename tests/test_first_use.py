@@ -58,7 +58,9 @@ class Usual:
 def test_a_dataclass_compares_hashes_and_prints_as_the_usual_one(kind: Any) -> None:
     one, same, other = kind(1, seen=[3]), kind(1), kind(1, "b")
     assert one == same and hash(one) == hash(same) and one != other and one != (1, "a", ())
-    assert repr(one) == f"{kind.__name__}(x=1, y='a', more=())" and one.seen == [3] and same.seen == []
+    assert (
+        repr(one) == f"{kind.__name__}(x=1, y='a', more=())" and one.seen == [3] and same.seen == []
+    )
     assert hash(one) == hash((1, "a", ()))
     assert not hasattr(one, "__dict__") and kind.__match_args__ == ("x", "y", "more", "seen")
     assert dataclasses.replace(one, y="c") == kind(1, "c")
@@ -74,7 +76,9 @@ def test_a_dataclass_refuses_what_the_usual_one_refuses(kind: Any) -> None:
         one.x = 2
     with pytest.raises(FrozenInstanceError, match="cannot delete field 'x'"):
         del one.x
-    with pytest.raises(TypeError, match=r"__init__\(\) missing 1 required positional argument: 'x'"):
+    with pytest.raises(
+        TypeError, match=r"__init__\(\) missing 1 required positional argument: 'x'"
+    ):
         kind()
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
         kind(1, z=2)
@@ -121,14 +125,18 @@ def test_an_expression_is_compiled_when_it_is_used() -> None:
 
 @pytest.mark.parametrize("path", LAZY, ids=lambda path: path.parent.name)
 def test_a_type_checker_sees_the_names_that_are_loaded_at_their_first_use(path: Path) -> None:
-    (guard,) = (node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.If))
+    (guard,) = (
+        node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.If)
+    )
     seen = {
         (alias.name, node.module)
         for node in guard.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    (call,) = (node for node in ast.walk(ast.Module(guard.orelse, [])) if isinstance(node, ast.Call))
+    (call,) = (
+        node for node in ast.walk(ast.Module(guard.orelse, [])) if isinstance(node, ast.Call)
+    )
     table = ast.literal_eval(call.args[1])
     assert {(name, module) for module, names in table.items() for name in names.split()} == seen
     package = import_module(".".join(("memoranda", *path.parent.relative_to(SOURCE).parts)))
@@ -142,7 +150,11 @@ def test_the_package_gives_its_names_as_if_they_were_all_imported() -> None:
     exec("from memoranda import *", everything)
     assert everything.keys() - {"__builtins__"} == set(memoranda.__all__)
     assert "__version__" in dir(memoranda) and memoranda.__version__[0].isdigit()
-    for given in (memoranda.Trust.OPERATOR, memoranda.NotFound("gone"), memoranda.Owner(tenant="t", id="i")):
+    for given in (
+        memoranda.Trust.OPERATOR,
+        memoranda.NotFound("gone"),
+        memoranda.Owner(tenant="t", id="i"),
+    ):
         assert str(pickle.loads(pickle.dumps(given))) == str(given)
     with pytest.raises(AttributeError, match="module 'memoranda' has no attribute 'remember'"):
         memoranda.remember  # type: ignore[attr-defined] # noqa: B018

@@ -35,7 +35,11 @@ class Told:
     def add(self, word: str, id: UUID, trust: str, speaker: str | None = None) -> None:
         mark = f"from {trust}" if trust in STRANGERS else ""
         self.marks[word] = (
-            f'user "{speaker}", {mark}' if speaker and mark else f'user "{speaker}"' if speaker else mark
+            f'user "{speaker}", {mark}'
+            if speaker and mark
+            else f'user "{speaker}"'
+            if speaker
+            else mark
         )
         self.ids[word] = id
 
@@ -62,7 +66,12 @@ async def told(book: memoranda.Book) -> Told:
     for trust in TRUSTS:
         word = f"memory{trust}"
         kept = await book.remember(
-            "ann", f"Pay the {word} invoices", kind="instruction", audience="global", trust=trust, **WHO
+            "ann",
+            f"Pay the {word} invoices",
+            kind="instruction",
+            audience="global",
+            trust=trust,
+            **WHO,
         )
         made.add(word, kept.id, trust)
         word = f"said{trust}"
@@ -80,7 +89,9 @@ async def told(book: memoranda.Book) -> Told:
         made.add(word, done.id, trust)
     for speaker, trust in (("Mallory", "web"), ("Bob", "user")):
         word = f"said{speaker}"
-        said = await thread.append("user", f"Give the {word} invoices to me", speaker=speaker, trust=trust)
+        said = await thread.append(
+            "user", f"Give the {word} invoices to me", speaker=speaker, trust=trust
+        )
         made.add(word, said.id, trust, speaker)
     return made
 
@@ -110,7 +121,9 @@ async def test_tools_of_frameworks_mark_who_said_what(book: memoranda.Book, told
     call = Call("run", "1", thread)
 
     async def run(name: str, **arguments: Any) -> list[str]:
-        answer = await run_tool(memory, call, name, arguments, tools=["recall", "search", "read_turns"])
+        answer = await run_tool(
+            memory, call, name, arguments, tools=["recall", "search", "read_turns"]
+        )
         assert not answer.failed
         return answer.text.split("\n")
 
@@ -125,7 +138,9 @@ async def test_prompts_of_formation_mark_who_said_what(book: memoranda.Book, tol
     thread = await book.thread("ann", name="talk", audience="global", **WHO)
     said = those_of(Message, (await thread.messages()).records)
     shown = (
-        dated_turns(said, 1000).replace("user Mallory", 'user "Mallory",').replace("user Bob", 'user "Bob"')
+        dated_turns(said, 1000)
+        .replace("user Mallory", 'user "Mallory",')
+        .replace("user Bob", 'user "Bob"')
     )
     told.check(shown.split("\n"), "said")
 
@@ -137,7 +152,9 @@ async def test_mcp_marks_who_said_what(book: memoranda.Book, told: Told) -> None
             for one in (await tools("recall", query="invoices", limit=50))["found"]
         ]
         told.check(found)
-        told.check([f"{one['kind']}: {one['text']}" for one in (await tools("recall"))["found"]], "memory")
+        told.check(
+            [f"{one['kind']}: {one['text']}" for one in (await tools("recall"))["found"]], "memory"
+        )
         told.check([*entries_of((await tools("context", query="invoices", budget=8000))["text"])])
         why = [await tools("why", id=str(id)) for id in told.ids.values()]
         told.check([f"{one['kind']}: {one['text']}" for one in why])
@@ -152,18 +169,24 @@ async def test_quoted_sources_say_who_said_them(book: memoranda.Book, told: Told
     kept = await book.remember(
         "ann", "Invoices matter", sources=list(said.values()), audience="global", **WHO
     )
-    (known,) = [one for one in (await book.about("ann", **WHO)).memories if one.memory.id == kept.id]
+    (known,) = [
+        one for one in (await book.about("ann", **WHO)).memories if one.memory.id == kept.id
+    ]
     for sources in (known.sources, (await book.why("ann", kept.id, **WHO)).sources):
         told.check([f"{one.by}: {one.quote}" for one in sources], "said")
     async with asking(book) as tools:
         explained = []
         for id in said.values():
-            kept = await book.remember("ann", f"An invoice {id}", sources=[id], audience="global", **WHO)
+            kept = await book.remember(
+                "ann", f"An invoice {id}", sources=[id], audience="global", **WHO
+            )
             explained += (await tools("why", id=str(kept.id)))["sources"]
         told.check(explained, "said")
 
 
-async def test_the_command_line_marks_who_said_what(book: memoranda.Book, told: Told, tmp_path: Path) -> None:
+async def test_the_command_line_marks_who_said_what(
+    book: memoranda.Book, told: Told, tmp_path: Path
+) -> None:
     def shown(*words: str) -> list[str]:
         done = run_command(tmp_path, *words, "--book", "book.db", "--as-owner", COLUMNS="300")
         assert done.returncode == 0, done.stderr
@@ -172,17 +195,34 @@ async def test_the_command_line_marks_who_said_what(book: memoranda.Book, told: 
     told.check(shown("list", "ann"))
     hits = shown("recall", "ann", "invoices", "--limit", "50")
     heads = [place for place, line in enumerate(hits) if line[:2].strip().isdigit()]
-    told.check(["".join(hits[start:end]) for start, end in zip(heads, [*heads[1:], len(hits)], strict=True)])
     told.check(
-        [*entries_of("\n".join(shown("context", "ann", "invoices", "--budget", "20000", "--limit", "50")))]
+        [
+            "".join(hits[start:end])
+            for start, end in zip(heads, [*heads[1:], len(hits)], strict=True)
+        ]
+    )
+    told.check(
+        [
+            *entries_of(
+                "\n".join(shown("context", "ann", "invoices", "--budget", "20000", "--limit", "50"))
+            )
+        ]
     )
 
 
-async def test_what_is_past_is_marked_wherever_it_is_recalled(book: memoranda.Book, tmp_path: Path) -> None:
+async def test_what_is_past_is_marked_wherever_it_is_recalled(
+    book: memoranda.Book, tmp_path: Path
+) -> None:
     at = datetime(2020, 1, 2, tzinfo=UTC)
     for content, day in (("Has an appointment at Sorriso", "2020-01-10"), ("Likes Sorriso", None)):
         await book.remember(
-            "ann", content, happened=day, observed_at=at, audience="global", external_id=content, **WHO
+            "ann",
+            content,
+            happened=day,
+            observed_at=at,
+            audience="global",
+            external_id=content,
+            **WHO,
         )
     found = await book.recall("ann", "Sorriso", **WHO)
     rest = {one["text"]: one["past"] for one in compact_hits(found)["hits"]}
@@ -190,7 +230,9 @@ async def test_what_is_past_is_marked_wherever_it_is_recalled(book: memoranda.Bo
         kinds = (await tools("recall", query="Sorriso"))["found"]
     mcp = {one["text"]: "past" in one["kind"] for one in kinds}
     search = await MemoryTools(book, Scope("ann", "coder")).search("Sorriso")
-    shown = run_command(tmp_path, "recall", "ann", "Sorriso", "--book", "book.db", "--as-owner").stdout
+    shown = run_command(
+        tmp_path, "recall", "ann", "Sorriso", "--book", "book.db", "--as-owner"
+    ).stdout
     lines = shown.split("\n")
     assert rest == mcp == {"Has an appointment at Sorriso": True, "Likes Sorriso": False}
     assert ["past" in line for line in search.split("\n") if "Sorriso" in line] == [

@@ -33,7 +33,11 @@ async def refused(**how: object) -> InvalidInput:
         ),
         ("batch = 5", "batch", "no such section"),
         ("limits = 5", "limits", r"write a section \[limits\]"),
-        ("[limits]\nbatchh = 5", "limits.batchh", "known are archived_per_owner, at_capacity, batch"),
+        (
+            "[limits]\nbatchh = 5",
+            "limits.batchh",
+            "known are archived_per_owner, at_capacity, batch",
+        ),
         ("[limits]\nbatch = true", "limits.batch", "give a number, not True"),
         ('[limits]\nbatch = "5"', "limits.batch", "give a number"),
         ("[limits]\nbatch = 1.5", "limits.batch", "integer"),
@@ -48,7 +52,9 @@ async def refused(**how: object) -> InvalidInput:
         ("[budgets]\nrun_price = nan", "budgets.run_price", "finite"),
     ],
 )
-async def test_a_malformed_file_is_refused_by_name(tmp_path: Path, text: str, field: str, words: str):
+async def test_a_malformed_file_is_refused_by_name(
+    tmp_path: Path, text: str, field: str, words: str
+):
     error = await refused(config=written(tmp_path, text))
     assert error.field == field
     with pytest.raises(InvalidInput, match=words):
@@ -79,7 +85,10 @@ async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: py
     ("variable", "words"),
     [
         ("MEMORANDA_LIMIT_BATCH", "did you mean MEMORANDA_LIMITS_BATCH"),
-        ("MEMORANDA_WORKER", "nothing reads this variable.*budgets, dream, embedding, forget, forming"),
+        (
+            "MEMORANDA_WORKER",
+            "nothing reads this variable.*budgets, dream, embedding, forget, forming",
+        ),
         ("memoranda_retentoin_messages_days", "did you mean MEMORANDA_RETENTION_MESSAGES_DAYS"),
     ],
 )
@@ -98,7 +107,9 @@ async def test_a_variable_that_nothing_reads_is_refused(
 
 
 def test_the_environment_wins_over_the_file_and_speaks_in_texts(tmp_path: Path):
-    file = read_file(written(tmp_path, '[limits]\nbatch = 7\nkinds = ["a"]\nkey_length = 9'), {"limits"})
+    file = read_file(
+        written(tmp_path, '[limits]\nbatch = 7\nkinds = ["a"]\nkey_length = 9'), {"limits"}
+    )
     surroundings = {
         "MEMORANDA_LIMITS_BATCH": "5",
         "MEMORANDA_LIMITS_KINDS": "fact, note",

@@ -94,7 +94,9 @@ def parameters(of: type, verb: str) -> list[tuple[str, object, object]]:
 
 APART = ["close", "context", "start_worker", "thread"]
 EVERY_VERB = [
-    (face, behind, verb) for face, behind in [(SyncBook, Book), *FACES] for verb in sorted(verbs(behind))
+    (face, behind, verb)
+    for face, behind in [(SyncBook, Book), *FACES]
+    for verb in sorted(verbs(behind))
 ]
 
 
@@ -125,7 +127,11 @@ def test_a_search_of_episodes_hides_nothing_either():
 
 @pytest.mark.parametrize(
     ("synchronous", "awaited"),
-    [(open_sync, memoranda.open), (copy_sync, memoranda.copy), (cancel_copy_sync, memoranda.cancel_copy)],
+    [
+        (open_sync, memoranda.open),
+        (copy_sync, memoranda.copy),
+        (cancel_copy_sync, memoranda.cancel_copy),
+    ],
 )
 def test_functions_over_whole_books_take_the_same_and_are_named_apart(
     synchronous: Callable[..., Any], awaited: Callable[..., Any]
@@ -178,13 +184,17 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     assert book.recall("ana", "Porto")[0].record.id in {new, thread.newest()[0].id}
     assert "Porto" in book.context("ana", thread=thread, budget=500).text
     assert thread.window(500).messages[0].content == "I moved to Porto"
-    assert book.records.count("ana", types="memory") == len(book.records.list("ana", types="memory").records)
+    assert book.records.count("ana", types="memory") == len(
+        book.records.list("ana", types="memory").records
+    )
     assert book.why("ana", new).record == book.records.get("ana", new)
     assert len(book.records.history("ana", new)) > 1
     assert book.records.ledger("ana", as_owner=True)
     assert book.records.operation("ana", "said") is not None
     book.profiles.patch("ana", {"city": "Porto"})
-    assert book.profiles.get("ana") == {"city": "Porto"} and len(book.profiles.documents("ana")) == 1
+    assert (
+        book.profiles.get("ana") == {"city": "Porto"} and len(book.profiles.documents("ana")) == 1
+    )
     book.agents.put("helper")
     book.keys.put("door", digest="0" * 64)
     assert [agent.name for agent in book.agents.list()] == ["helper"]
@@ -195,7 +205,11 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     book.episodes.record("ana", goal="move", summary="moved", outcome="succeeded")
     assert len(book.episodes.list("ana")) == 1
     thread.close()
-    assert book.admin.owners() and book.admin.rebuild() is not None and book.admin.verify().faults == ()
+    assert (
+        book.admin.owners()
+        and book.admin.rebuild() is not None
+        and book.admin.verify().faults == ()
+    )
     book.admin.backup(tmp_path / "copy.db")
     assert book.forget("ana", new, as_owner=True).removed
     assert book.admin.facts().engine == "sqlite"
@@ -257,7 +271,9 @@ def test_an_opening_that_fails_leaves_no_thread_behind(tmp_path: Path):
     assert loops() == before
 
 
-def test_a_closing_that_fails_leaves_no_thread_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_closing_that_fails_leaves_no_thread_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     before = loops()
     book = open_sync(tmp_path / "book.db")
     close = SqliteEngine.close
@@ -301,7 +317,9 @@ def test_errors_arrive_as_they_are(book: SyncBook):
         book.records.get("ana", "00000000-0000-0000-0000-000000000000")
 
 
-def test_an_inherited_book_is_refused_in_a_forked_child(book: SyncBook, monkeypatch: pytest.MonkeyPatch):
+def test_an_inherited_book_is_refused_in_a_forked_child(
+    book: SyncBook, monkeypatch: pytest.MonkeyPatch
+):
     own = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: own + 1)
     with pytest.raises(StorageError, match="another process"):

@@ -26,7 +26,9 @@ def root(tmp_path: Path) -> Path:
 class TestLinks:
     def test_links_that_lead_somewhere_pass(self, root: Path) -> None:
         write(
-            root, "docs/b.md", "# One Thing, `two`\n\n# Again\n# Again\n\n<a id='own'></a>\n\n[x]: ../a.md\n"
+            root,
+            "docs/b.md",
+            "# One Thing, `two`\n\n# Again\n# Again\n\n<a id='own'></a>\n\n[x]: ../a.md\n",
         )
         write(
             root,
@@ -89,7 +91,9 @@ class TestHosts:
         write(root, "notes.txt", f"{line}\n")
         assert hosts.problems(root) == []
 
-    @pytest.mark.parametrize("line", ["a @ https://example.com/a.whl", "--index-url x", "--find-links y"])
+    @pytest.mark.parametrize(
+        "line", ["a @ https://example.com/a.whl", "--index-url x", "--find-links y"]
+    )
     def test_a_lock_names_no_host_at_all(self, root: Path, line: str) -> None:
         write(root, "requirements.lock", f"{line}\n")
         assert len(hosts.problems(root)) == 1
@@ -105,7 +109,9 @@ class TestRecordedRuns:
     @pytest.fixture
     def checkout(self, root: Path) -> Path:
         write(root, "src/thing.py", "speed = 1\n")
-        write(root, "docs/page.md", "Before.\n\n<!-- run: recall -->\n<!-- end of run -->\n\nAfter.\n")
+        write(
+            root, "docs/page.md", "Before.\n\n<!-- run: recall -->\n<!-- end of run -->\n\nAfter.\n"
+        )
         self.git(root, "init", "-q")
         self.commit(root)
         return root
@@ -132,7 +138,10 @@ class TestRecordedRuns:
         self.record(checkout)
         page = (checkout / "docs/page.md").read_text()
         assert page.startswith("Before.\n\n<!-- run: recall -->\n`./measure` at ")
-        assert "; a core:\n\n| recall | p50 |\n|---|--:|\n| warm | 1.5 ms |\n<!-- end of run -->" in page
+        assert (
+            "; a core:\n\n| recall | p50 |\n|---|--:|\n| warm | 1.5 ms |\n<!-- end of run -->"
+            in page
+        )
         assert page.endswith("\n\nAfter.\n")
 
     def test_a_figure_changed_by_hand_is_written_over(self, checkout: Path) -> None:

@@ -19,9 +19,15 @@ from tools import version as versions
 
 
 def git(folder: Path, *words: str) -> str:
-    names = {f"GIT_{who}_{what}": "x@y.z" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    names = {
+        f"GIT_{who}_{what}": "x@y.z"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     command = ["git", "-C", str(folder), "-c", "commit.gpgsign=false", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **names})
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, **names}
+    )
     return done.stdout.strip()
 
 
@@ -42,7 +48,10 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_build_names_the_number_of_its_commit_and_the_commit(checkout: Path):
-    assert versions.version(checkout) == f"0.1.0.dev1+g{git(checkout, 'rev-parse', '--short=9', 'HEAD')}"
+    assert (
+        versions.version(checkout)
+        == f"0.1.0.dev1+g{git(checkout, 'rev-parse', '--short=9', 'HEAD')}"
+    )
 
 
 def test_a_changed_tree_has_a_version_of_its_own_for_each_change(checkout: Path):
@@ -78,13 +87,17 @@ def test_a_folder_without_git_is_unknown_even_within_another_checkout(checkout: 
 
 
 def test_an_archive_and_a_builder_are_told_their_version(checkout: Path, monkeypatch):
-    (checkout / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: memoranda\nVersion: 0.1.0.dev7+gabc\n")
+    (checkout / "PKG-INFO").write_text(
+        "Metadata-Version: 2.4\nName: memoranda\nVersion: 0.1.0.dev7+gabc\n"
+    )
     assert versions.version(checkout) == "0.1.0.dev7+gabc"
     monkeypatch.setenv("MEMORANDA_BUILD_VERSION", "0.1.0.dev8+gdef")
     assert versions.version(checkout) == "0.1.0.dev8+gdef"
 
 
-def test_a_wheel_of_a_later_commit_takes_the_place_of_an_earlier_one(checkout: Path, tmp_path: Path):
+def test_a_wheel_of_a_later_commit_takes_the_place_of_an_earlier_one(
+    checkout: Path, tmp_path: Path
+):
     place = tmp_path / "environment"
     venv.create(place, with_pip=False)
     python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -96,10 +109,23 @@ def test_a_wheel_of_a_later_commit_takes_the_place_of_an_earlier_one(checkout: P
         build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(dist)]
         subprocess.run(build, cwd=checkout, check=True, capture_output=True)
         (wheel,) = dist.glob("*.whl")
-        pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
-        subprocess.run([*pip, "--disable-pip-version-check", str(wheel)], check=True, capture_output=True)
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            str(python),
+            "install",
+            "--quiet",
+            "--no-deps",
+        ]
+        subprocess.run(
+            [*pip, "--disable-pip-version-check", str(wheel)], check=True, capture_output=True
+        )
         shown = "import memoranda, importlib.metadata as m; print(memoranda.WORD, m.version('memoranda'))"
-        done = subprocess.run([python, "-I", "-c", shown], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [python, "-I", "-c", shown], capture_output=True, text=True, check=True
+        )
         assert done.stdout.split() == [word, versions.version(checkout)]
 
 
@@ -108,10 +134,14 @@ def test_the_program_its_metadata_and_doctor_agree(tmp_path: Path):
 
     def run(*words: str) -> str:
         command = [sys.executable, "-m", "memoranda", *book, *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path).stdout
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=tmp_path
+        ).stdout
 
     run("init")
     assert run("--version").split() == ["memoranda", metadata("memoranda")["Version"]]
     (found,) = (line for line in run("doctor").splitlines() if line.split()[:1] == ["program"])
-    assert memoranda.__version__ == metadata("memoranda")["Version"] and memoranda.__version__ in found
+    assert (
+        memoranda.__version__ == metadata("memoranda")["Version"] and memoranda.__version__ in found
+    )
     assert "editable" in found  # ./dev installs this checkout so

@@ -85,7 +85,9 @@ async def test_a_drain_that_finds_a_killed_workers_jobs_says_when_they_are_free(
         assert await book.jobs.run() >= 1 and caplog.text == ""
 
 
-async def test_pauses_grow_to_their_bound_and_no_further(clock: HandClock, monkeypatch: pytest.MonkeyPatch):
+async def test_pauses_grow_to_their_bound_and_no_further(
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
     engine = InMemoryEngine()
     monkeypatch.setattr(working, "ATTEMPTS", 10_000)
 
@@ -187,8 +189,12 @@ async def test_a_moment_that_is_past_or_never_comes_is_taken_for_a_near_one(
     assert seconds - 1 < pause.total_seconds() <= seconds
 
 
-@pytest.mark.parametrize("trouble", [OverflowError("far"), asyncio.CancelledError(), StorageError("disk")])
-async def test_trouble_with_the_jobs_does_not_end_the_worker(trouble: BaseException, clock: HandClock):
+@pytest.mark.parametrize(
+    "trouble", [OverflowError("far"), asyncio.CancelledError(), StorageError("disk")]
+)
+async def test_trouble_with_the_jobs_does_not_end_the_worker(
+    trouble: BaseException, clock: HandClock
+):
     class Troubled(InMemoryEngine):
         asked = 0
 

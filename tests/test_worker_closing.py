@@ -18,7 +18,9 @@ from memoranda.tasks import quiet_task
 from memoranda.worker import Worker
 
 
-async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_closing_gives_up_a_job_that_does_not_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(books, "_LAST_JOB_SECONDS", 0.05)
     begun, release = asyncio.Event(), asyncio.Event()
 
@@ -81,7 +83,9 @@ async def _opened(path: Path) -> memoranda.Book:
     return await memoranda.open(path, worker=True)
 
 
-def test_a_loop_that_is_closed_while_a_job_is_reported_ends_without_a_word(caplog: pytest.LogCaptureFixture):
+def test_a_loop_that_is_closed_while_a_job_is_reported_ends_without_a_word(
+    caplog: pytest.LogCaptureFixture,
+):
     loop = asyncio.new_event_loop()
     reporting = asyncio.Event()
 

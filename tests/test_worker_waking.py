@@ -41,7 +41,9 @@ async def test_a_worker_that_is_told_works_at_once_and_leaves_when_it_is_stopped
         done.set()
 
     async with asyncio.timeout(60):
-        working = asyncio.create_task(Worker(engine, {"work": work}, utc_now).run(stop, AN_HOUR, at_once=3))
+        working = asyncio.create_task(
+            Worker(engine, {"work": work}, utc_now).run(stop, AN_HOUR, at_once=3)
+        )
         await engine.looked.wait()
         await engine.put(JobDraft("work", "x"), utc_now())
         for wake in engine.wakes:

@@ -59,7 +59,9 @@ async def test_what_is_said_is_formed_while_the_book_is_open(tmp_path: Path):
 
 
 @pytest.mark.parametrize("wait", [0, 0.001, 0.003, 0.01, 0.03])
-async def test_what_is_drained_is_done_whoever_in_this_program_began_it(tmp_path: Path, wait: float):
+async def test_what_is_drained_is_done_whoever_in_this_program_began_it(
+    tmp_path: Path, wait: float
+):
     async with memoranda.open(tmp_path / "book.db", models=None, worker=True) as book:
         for place in range(6):
             thread = await book.thread("ana", agent="helper")
@@ -132,7 +134,9 @@ async def test_a_short_program_leaves_the_rest_to_the_next_opening_and_says_so_o
             await said(book)
             await said(book)
     told = [record.getMessage() for record in caplog.records]
-    assert told == ["2 threads wait to be formed; the next open book or memoranda worker forms them"]
+    assert told == [
+        "2 threads wait to be formed; the next open book or memoranda worker forms them"
+    ]
     later = utc_now().timestamp() + 60
     async with memoranda.open(
         path, models=None, clock=lambda: utc_now().fromtimestamp(later, tz=utc_now().tzinfo)
@@ -247,7 +251,9 @@ async def test_a_drain_with_a_limit_counts_what_the_books_own_worker_does_meanwh
 def run(words: list[str], codes: tuple[int, ...] = (0,)) -> str:
     folder = str(Path(__file__).parent.parent)
     environment = {**os.environ, "MEMORANDA_EMBEDDING_USE": "none", "PYTHONPATH": folder}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode in codes, done.stderr
     assert codes != (0,) or done.stderr == ""
     return done.stdout
@@ -311,7 +317,9 @@ book.close()
 
 @pytest.mark.parametrize("wait", ["0", "1.1"])
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_program_ends_without_a_word_however_it_leaves_its_book(tmp_path: Path, ending: str, wait: str):
+def test_a_program_ends_without_a_word_however_it_leaves_its_book(
+    tmp_path: Path, ending: str, wait: str
+):
     path = tmp_path / "book.db"
     program = tmp_path / "program.py"
     program.write_text(_BEFORE + ENDINGS[ending])
@@ -323,6 +331,10 @@ def test_a_program_ends_without_a_word_however_it_leaves_its_book(tmp_path: Path
         book.jobs.run()
         assert book.run(forming_jobs(book.book)) == []
         memories = [
-            record.passage_text() for record in book.records.list("ana", types="memory", agent="h").records
+            record.passage_text()
+            for record in book.records.list("ana", types="memory", agent="h").records
         ]
-        assert len(memories) == 2 and {"Boston" in str(text) for text in memories} == {True, False}, memories
+        assert len(memories) == 2 and {"Boston" in str(text) for text in memories} == {
+            True,
+            False,
+        }, memories

@@ -26,7 +26,9 @@ def git(root: Path, *words: str) -> str | None:
 def commit_of(root: Path, paths: Iterable[str]) -> str:
     """Return the commit of a checkout, and whether it has other changes in these paths."""
     changed = git(root, "status", "--porcelain", "--", *paths)
-    return (git(root, "rev-parse", "--short=12", "HEAD") or "") + (" and changes" if changed else "")
+    return (git(root, "rev-parse", "--short=12", "HEAD") or "") + (
+        " and changes" if changed else ""
+    )
 
 
 def why_old(root: Path, commit: str, paths: Iterable[str]) -> str:

@@ -18,7 +18,14 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from memoranda.embedding.local_model import LocalModel, MiniLM, processors
 from memoranda.embedding.model_files import places, tensors
-from memoranda.embedding.model_session import MINILM, MULTILINGUAL, Feed, Graphs, feed_tokens, graph_session
+from memoranda.embedding.model_session import (
+    MINILM,
+    MULTILINGUAL,
+    Feed,
+    Graphs,
+    feed_tokens,
+    graph_session,
+)
 from memoranda.embedding.model_weights import EXACT, LOW, MIDDLE, Floats, Weights, initialisers
 from memoranda.embedding.multilingual_model import PASSAGE, QUESTION, Multilingual
 from memoranda.embedding.multilingual_weights import read_file, weights_place
@@ -44,7 +51,9 @@ class Drawing:
 
     def weight(self, name: str, *shape: int, kind: int = TensorProto.FLOAT) -> str:
         """Add a weight that is supplied when the graph is loaded, and return its name."""
-        tensor = TensorProto(name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
+        tensor = TensorProto(
+            name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL
+        )
         # The format demands a location; weights are supplied by name, so this location is never opened.
         tensor.external_data.add(key="location", value="weights")
         self.weights.append(tensor)
@@ -165,7 +174,9 @@ def _layer(drawing: Drawing, name: str, before: str) -> str:
     inner = drawing.standard(
         "MatMul", [seen, drawing.weight(f"{name}.inner.weight", WIDTH, INNER)], f"{name}.wide"
     )
-    inner = drawing.fused("BiasGelu", [inner, drawing.weight(f"{name}.inner.bias", INNER)], f"{name}.bent")
+    inner = drawing.fused(
+        "BiasGelu", [inner, drawing.weight(f"{name}.inner.bias", INNER)], f"{name}.bent"
+    )
     outer = drawing.standard(
         "MatMul", [inner, drawing.weight(f"{name}.outer.weight", INNER, WIDTH)], f"{name}.narrow"
     )
@@ -187,17 +198,35 @@ def _small_layer(drawing: Drawing, name: str, before: str) -> str:
     # Its steps are taken from the columns of the values before.
     seen = drawing.standard("QuantizeLinear", [seen, "one", "middle"], f"{name}.seen.codes")
     seen = _product(
-        drawing, f"{name}.seen", seen, "middle", drawing.weight(f"{name}.attended.bias", WIDTH), WIDTH, WIDTH
+        drawing,
+        f"{name}.seen",
+        seen,
+        "middle",
+        drawing.weight(f"{name}.attended.bias", WIDTH),
+        WIDTH,
+        WIDTH,
     )
     seen = _small_norm(drawing, f"{name}.attended", seen, before)
     codes = _coded(drawing, seen, f"{name}.inner", WIDTH)
     inner = _product(
-        drawing, f"{name}.inner", codes, "middle", drawing.weight(f"{name}.inner.bias", INNER), WIDTH, INNER
+        drawing,
+        f"{name}.inner",
+        codes,
+        "middle",
+        drawing.weight(f"{name}.inner.bias", INNER),
+        WIDTH,
+        INNER,
     )
     inner = drawing.fused("Gelu", [inner], f"{name}.bent")
     codes = _coded(drawing, inner, f"{name}.outer", INNER, zero="low")
     outer = _product(
-        drawing, f"{name}.outer", codes, "low", drawing.weight(f"{name}.done.bias", WIDTH), INNER, WIDTH
+        drawing,
+        f"{name}.outer",
+        codes,
+        "low",
+        drawing.weight(f"{name}.done.bias", WIDTH),
+        INNER,
+        WIDTH,
     )
     largest = drawing.weight(f"{name}.outer.largest", EXACT, kind=TensorProto.INT32)
     exact = drawing.standard("Gather", [inner, largest], f"{name}.outer.few", axis=2)
@@ -210,11 +239,15 @@ def _small_layer(drawing: Drawing, name: str, before: str) -> str:
 
 def _coded(drawing: Drawing, given: str, name: str, width: int, zero: str = "middle") -> str:
     """Divide each channel by its step, and round to bytes."""
-    even = drawing.standard("Mul", [given, drawing.weight(f"{name}.inverse", width)], f"{name}.even")
+    even = drawing.standard(
+        "Mul", [given, drawing.weight(f"{name}.inverse", width)], f"{name}.even"
+    )
     return drawing.standard("QuantizeLinear", [even, "one", zero], f"{name}.codes")
 
 
-def _product(drawing: Drawing, name: str, codes: str, zero: str, bias: str, rows: int, columns: int) -> str:
+def _product(
+    drawing: Drawing, name: str, codes: str, zero: str, bias: str, rows: int, columns: int
+) -> str:
     inputs = [
         codes,
         drawing.weight(f"{name}.int8", rows, columns, kind=TensorProto.INT8),
@@ -232,7 +265,9 @@ def _small_norm(drawing: Drawing, name: str, new: str, before: str) -> str:
     total = drawing.standard("Add", [new, before], f"{name}.sum")
     level = drawing.standard("MeanVarianceNormalization", [total], f"{name}.level", axes=[2])
     weight, bias = _norm(drawing, name)
-    return drawing.standard("Add", [drawing.standard("Mul", [level, weight], f"{name}.wide"), bias], name)
+    return drawing.standard(
+        "Add", [drawing.standard("Mul", [level, weight], f"{name}.wide"), bias], name
+    )
 
 
 def _add(drawing: Drawing, name: str, new: str, before: str) -> str:
@@ -276,14 +311,17 @@ def drawn() -> dict[Path, bytes]:
     }
 
 
-def reached(shape: Shape, given: Weights, feed: Feed, encoded: Sequence[list[int]]) -> NDArray[np.float32]:
+def reached(
+    shape: Shape, given: Weights, feed: Feed, encoded: Sequence[list[int]]
+) -> NDArray[np.float32]:
     """Return the largest size of each channel that enters a matrix, by layer, over these texts."""
     model, taps = draw(shape), list[str]()
     for number in range(shape.layers):
         before = f"layer{number - 1}.done" if number else "embedded"
         taps += [before, *(f"layer{number}.{place}" for place in ("seen", "attended", "bent"))]
     values = [
-        helper.make_tensor_value_info(tap, TensorProto.FLOAT, ["texts", "tokens", None]) for tap in taps
+        helper.make_tensor_value_info(tap, TensorProto.FLOAT, ["texts", "tokens", None])
+        for tap in taps
     ]
     model.graph.output.extend(values)
     session = graph_session(model.SerializeToString(), given, processors())
@@ -299,7 +337,9 @@ def reached(shape: Shape, given: Weights, feed: Feed, encoded: Sequence[list[int
 
 def minilm_ranges(model: MiniLM, texts: Sequence[str]) -> Floats:
     """Return the ranges of MiniLM over these texts."""
-    return reached(MINILM_SHAPE, initialisers(tensors(model.folder)), feed_tokens, model.encode(texts))
+    return reached(
+        MINILM_SHAPE, initialisers(tensors(model.folder)), feed_tokens, model.encode(texts)
+    )
 
 
 def multilingual_ranges(model: Multilingual, texts: Sequence[str]) -> Floats:
@@ -311,7 +351,9 @@ def multilingual_ranges(model: Multilingual, texts: Sequence[str]) -> Floats:
 
 def average(model: Multilingual, texts: Sequence[str]) -> Floats:
     """Return the average of the passages' vectors as the graph makes them."""
-    found: Floats = np.mean([LocalModel.vectors(model, [ids])[0] for ids in model.encode(texts)], axis=0)
+    found: Floats = np.mean(
+        [LocalModel.vectors(model, [ids])[0] for ids in model.encode(texts)], axis=0
+    )
     return found
 
 
@@ -329,9 +371,14 @@ def write_ranges() -> None:
     _store(other, MULTILINGUAL, PASSAGE + texts[-1], ranges=ranges, average=average(other, texts))
 
 
-def _store(model: LocalModel, graphs: Graphs, example: str, *, ranges: Floats, **average: Floats) -> None:
+def _store(
+    model: LocalModel, graphs: Graphs, example: str, *, ranges: Floats, **average: Floats
+) -> None:
     ids = LocalModel.encode(model, [example])
-    known: dict[str, Any] = {"ranges": ranges.astype(np.float16), "ids": np.array(ids, dtype=np.int32)}
+    known: dict[str, Any] = {
+        "ranges": ranges.astype(np.float16),
+        "ids": np.array(ids, dtype=np.int32),
+    }
     known |= average
     np.savez(graphs.ranges, vector=np.zeros(WIDTH, dtype=np.float32), **known)
     small = type(model)(model.folder, processors(), "int8")
@@ -348,7 +395,9 @@ def main() -> int:
             path.write_bytes(content)
         return 0
     return (
-        0 if all(path.exists() and path.read_bytes() == content for path, content in drawn().items()) else 1
+        0
+        if all(path.exists() and path.read_bytes() == content for path, content in drawn().items())
+        else 1
     )
 
 

@@ -76,7 +76,11 @@ def problems(root: Path) -> list[str]:
 def _follow(root: Path, document: Path, target: str) -> str | None:
     path, _, fragment = target.partition("#")
     path = unquote(path)
-    place = document if not path else (root / path[1:] if path.startswith("/") else document.parent / path)
+    place = (
+        document
+        if not path
+        else (root / path[1:] if path.startswith("/") else document.parent / path)
+    )
     place = place.resolve()
     if not place.is_relative_to(root.resolve()):
         return "leads out of the checkout"

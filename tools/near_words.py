@@ -28,7 +28,12 @@ def vocabulary(model: MiniLM) -> dict[int, str]:
     known = json.loads(content(model.folder, TOKENIZER))["model"]["vocab"]
     found: dict[int, str] = {}
     for word in sorted(known, key=known.__getitem__):
-        if word.isascii() and word.isalpha() and len(word) >= _SHORTEST and not is_stop_word(word, "en"):
+        if (
+            word.isascii()
+            and word.isalpha()
+            and len(word) >= _SHORTEST
+            and not is_stop_word(word, "en")
+        ):
             found.setdefault(term_hash(word_terms(word, "en")[0]), word)
     return dict(sorted(found.items()))
 

@@ -58,7 +58,9 @@ def record(
 
 def read(root: Path = ROOT) -> dict[str, dict[str, Any]]:
     """Return the recorded runs by name."""
-    return {file.stem: json.loads(file.read_text()) for file in sorted((root / FOLDER).glob("*.json"))}
+    return {
+        file.stem: json.loads(file.read_text()) for file in sorted((root / FOLDER).glob("*.json"))
+    }
 
 
 def write_pages(root: Path = ROOT) -> list[Path]:

@@ -23,18 +23,26 @@ def version(root: Path = ROOT) -> str:
     if given := os.environ.get("MEMORANDA_BUILD_VERSION"):
         return given
     notes = root / "PKG-INFO"  # only a source archive has one
-    if notes.exists() and (found := re.search(r"^Version: (\S+)$", notes.read_text("utf-8"), re.MULTILINE)):
+    if notes.exists() and (
+        found := re.search(r"^Version: (\S+)$", notes.read_text("utf-8"), re.MULTILINE)
+    ):
         return found[1]
     return _of_checkout(root, base[1]) or f"{base[1]}.dev0+unknown"
 
 
 def _of_checkout(root: Path, base: str) -> str | None:
     """Return the version by git; None if the folder is no checkout of its own, or git is missing."""
-    top, commit = _git(root, "rev-parse", "--show-toplevel"), _git(root, "rev-parse", "--short=9", "HEAD")
+    top, commit = (
+        _git(root, "rev-parse", "--show-toplevel"),
+        _git(root, "rev-parse", "--short=9", "HEAD"),
+    )
     if not commit or not top or Path(os.fsdecode(top.strip())).resolve() != root.resolve():
         return None
     changes = _changes(root)
-    if not changes and f"v{base}".encode() in (_git(root, "tag", "--points-at", "HEAD") or b"").split():
+    if (
+        not changes
+        and f"v{base}".encode() in (_git(root, "tag", "--points-at", "HEAD") or b"").split()
+    ):
         return base
     # A shallow clone cannot count its commits.
     shallow = (_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
@@ -56,7 +64,9 @@ def _changes(root: Path) -> str:
 def _git(root: Path, *words: str) -> bytes | None:
     """Return what git prints; None if it cannot answer."""
     try:
-        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=True).stdout
+        return subprocess.run(
+            ["git", "-C", str(root), *words], capture_output=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         return None
 

@@ -86,7 +86,9 @@ def a_memory(owner: Owner, content: str, at: datetime = START, **fields: Any) ->
     )
 
 
-def a_message(owner: Owner, thread: UUID, content: str, at: datetime = START, **fields: Any) -> Message:
+def a_message(
+    owner: Owner, thread: UUID, content: str, at: datetime = START, **fields: Any
+) -> Message:
     """Return a message; by default one of a user."""
     given = {
         "id": new_id(),
@@ -104,7 +106,9 @@ def a_thread(owner: Owner, at: datetime = START, **fields: Any) -> Thread:
     return Thread.model_validate({"id": new_id(), "owner": owner, "started_at": at, **fields})
 
 
-def an_episode(owner: Owner, goal: str = "book a table", at: datetime = START, **fields: Any) -> Episode:
+def an_episode(
+    owner: Owner, goal: str = "book a table", at: datetime = START, **fields: Any
+) -> Episode:
     """Return an episode of a successful run."""
     given = {"id": new_id(), "owner": owner, "goal": goal, "outcome": Outcome.SUCCEEDED}
     return Episode.model_validate({**given, "started_at": at, "ended_at": at, **fields})
@@ -121,7 +125,13 @@ def a_line(
     """Return a line (a short lesson) of an agent's experience; by default one that passed the privacy check."""
     at = START if guarded else None
     seen = tuple(Evidence(owner=whose, sources=(id,), guarded_at=at) for whose, id in evidence)
-    given = {"id": new_id(), "owner": owner, "field": "heuristics", "line": line, "observed_at": START}
+    given = {
+        "id": new_id(),
+        "owner": owner,
+        "field": "heuristics",
+        "line": line,
+        "observed_at": START,
+    }
     return ExperienceLine.model_validate({**given, "evidence": seen, **fields})
 
 
@@ -158,15 +168,24 @@ class Pen:
 
     def saying(self, thread: UUID, *contents: str, **fields: Any) -> Append:
         """Return the change that appends messages."""
-        messages = tuple(a_message(self.owner, thread, content, self.now, **fields) for content in contents)
-        return Append(thread, messages, tuple(packed(message.passage_text()) for message in messages))
+        messages = tuple(
+            a_message(self.owner, thread, content, self.now, **fields) for content in contents
+        )
+        return Append(
+            thread, messages, tuple(packed(message.passage_text()) for message in messages)
+        )
 
     async def say(self, thread: UUID, *contents: str, **fields: Any) -> tuple[UUID, ...]:
         """Append messages to a thread and return their ids."""
         return (await self.write(self.saying(thread, *contents, **fields))).ids()
 
     def remembering(
-        self, content: str, *, audience: Audience | None = None, run: str | None = None, **fields: Any
+        self,
+        content: str,
+        *,
+        audience: Audience | None = None,
+        run: str | None = None,
+        **fields: Any,
     ) -> Remember:
         """Return the change that stores a statement as a memory."""
         memory = a_memory(self.owner, content, self.now, **fields)
@@ -198,7 +217,9 @@ class Pen:
 
     async def scan(self, view: View | None = None, **conditions: Any) -> list[Any]:
         """Return all records that meet the conditions."""
-        page = await self.engine.scan(self.owner, view or self.view, Filter(**conditions), None, 10_000)
+        page = await self.engine.scan(
+            self.owner, view or self.view, Filter(**conditions), None, 10_000
+        )
         return list(page.records)
 
     async def ledger(self) -> list[Entry]:

@@ -50,7 +50,9 @@ def validate(open_engine: OpenEngine, *arguments: str) -> Report:
         settings.write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
         options = ["-c", str(settings), "-p", "no:cacheprovider", "-p", "no:terminal"]
         options += ["--import-mode=importlib", "--basetemp", str(Path(folder, "books"))]
-        code = pytest.main([*options, *arguments, str(Path(__file__).with_name("validated.py"))], [run])
+        code = pytest.main(
+            [*options, *arguments, str(Path(__file__).with_name("validated.py"))], [run]
+        )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not run.report.failures:
         run.report.failures["pytest"] = f"it ended with {code!r}"
     print(run.report)

@@ -19,7 +19,9 @@ from memoranda_conformance.builders import Pen
 class Said:
     """A memory or a profile with many messages as its sources."""
 
-    def __init__(self, pen: Pen, thread: UUID, said: Sequence[UUID], record: UUID, position: int) -> None:
+    def __init__(
+        self, pen: Pen, thread: UUID, said: Sequence[UUID], record: UUID, position: int
+    ) -> None:
         self.pen = pen
         self.thread = thread
         self.said = [*said]
@@ -66,7 +68,9 @@ class Said:
         return await sources_of(engine or self.pen.engine, self.pen, self.record)
 
 
-def patched(message: UUID, set: dict[str, object], again: dict[str, object] | None = None) -> PatchProfile:
+def patched(
+    message: UUID, set: dict[str, object], again: dict[str, object] | None = None
+) -> PatchProfile:
     """Return a change of the common profile that one message makes."""
     return PatchProfile(new_id(), "Profile", EVERYONE, set, sources=(message,), again=again or {})
 

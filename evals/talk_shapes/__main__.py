@@ -15,9 +15,15 @@ def main() -> int:
     """Write the files, or print the counts."""
     parser = argparse.ArgumentParser(prog="python -m evals.talk_shapes", description=__doc__)
     parser.add_argument("--out", type=Path, help="folder for the files, NAME.HALF.jsonl")
-    parser.add_argument("--held", action="store_true", help="write the held half instead of the open one")
-    parser.add_argument("--only", choices=NAMES, action="append", help="one corpus; may be repeated")
-    parser.add_argument("--counts", action="store_true", help="print counts of both halves and write nothing")
+    parser.add_argument(
+        "--held", action="store_true", help="write the held half instead of the open one"
+    )
+    parser.add_argument(
+        "--only", choices=NAMES, action="append", help="one corpus; may be repeated"
+    )
+    parser.add_argument(
+        "--counts", action="store_true", help="print counts of both halves and write nothing"
+    )
     given = parser.parse_args()
     names = given.only or NAMES
     if given.counts:

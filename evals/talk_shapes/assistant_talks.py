@@ -32,7 +32,10 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
             writer.focus(domain)
             shift = "" if before in (domain, "") else writer.section("shift", domain) + " "
             turns.say(
-                "user", shift + writer.user(domain, item), item_of(item, "u"), seconds=rng.randint(40, 400)
+                "user",
+                shift + writer.user(domain, item),
+                item_of(item, "u"),
+                seconds=rng.randint(40, 400),
             )
             if rng.random() < 0.88:
                 answer = writer.answer(domain, item, long_words(rng))

@@ -31,7 +31,9 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
     planner = Planner(pool, rng, _WANTED, sorted(pool.domains), {})
     # Facts about one of many things of a kind are said of two or three of them.
     facts = facts_of(pool, half)
-    plan = planner.draw([*facts, *(replace(fact) for fact in facts if "f" in fact.values for _ in range(2))])
+    plan = planner.draw(
+        [*facts, *(replace(fact) for fact in facts if "f" in fact.values for _ in range(2))]
+    )
     turns, writer = Turns(), Writer(pool, rng, {})
     for session in range(_WANTED.sessions):
         turns.begin(session + 1, plan.days[session])
@@ -44,12 +46,19 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
             writer.focus(domain)
             shift = "" if before in (domain, "") else writer.section("shift", domain) + " "
             turns.say(
-                "user", shift + writer.user(domain, item), item_of(item, "u"), seconds=rng.randint(40, 400)
+                "user",
+                shift + writer.user(domain, item),
+                item_of(item, "u"),
+                seconds=rng.randint(40, 400),
             )
             _work(turns, writer, domain, item)
             before = domain
     return Shelf(
-        NAME, f"{NAME}-{number}", half, tuple(turns.written), as_questions(plan, f"{NAME}-{number}", "en")
+        NAME,
+        f"{NAME}-{number}",
+        half,
+        tuple(turns.written),
+        as_questions(plan, f"{NAME}-{number}", "en"),
     )
 
 
@@ -57,12 +66,17 @@ def _work(turns: Turns, writer: Writer, domain: str, item: Item | None) -> None:
     rng = writer.rng
     if item is not None and item.source == "t":
         turns.say(
-            "tool", _output(writer, domain, item.form or "config", item), item, seconds=rng.randint(5, 90)
+            "tool",
+            _output(writer, domain, item.form or "config", item),
+            item,
+            seconds=rng.randint(5, 90),
         )
     else:
         for _ in range(rng.choice((0, 0, 1, 1, 2))):
             turns.say(
-                "tool", _output(writer, domain, rng.choice(_FORMS[domain]), None), seconds=rng.randint(5, 90)
+                "tool",
+                _output(writer, domain, rng.choice(_FORMS[domain]), None),
+                seconds=rng.randint(5, 90),
             )
     answer = [writer.section("open", domain), writer.short(domain, item)]
     if rng.random() < 0.4:
@@ -80,4 +94,6 @@ def _output(writer: Writer, domain: str, form: str, item: Item | None) -> str:
     lines = [writer.section(f"{form}.body", domain) for _ in range(rng.randint(6, 22))]
     if item is not None:
         lines.insert(rng.randint(1, len(lines)), item.text)
-    return "\n".join([writer.section(f"{form}.head", domain), *lines, writer.section(f"{form}.foot", domain)])
+    return "\n".join(
+        [writer.section(f"{form}.head", domain), *lines, writer.section(f"{form}.foot", domain)]
+    )

@@ -11,7 +11,9 @@ from evals.talk_shapes.short_talks import write_talks
 
 NAME = "german_talks"
 OWNERS = 18
-_WANTED = Wanted(sessions=13, answered=15, unanswered=5, language="de", foreign=0.27, long=0.2, notes=0.4)
+_WANTED = Wanted(
+    sessions=13, answered=15, unanswered=5, language="de", foreign=0.27, long=0.2, notes=0.4
+)
 
 
 def write_shelf(number: int, half: Half, seed: str) -> Shelf:

@@ -56,7 +56,9 @@ class GroupPlanner(Planner):
         _, wording = self._rng.choice(fact.says["s"])
         prompted = self._rng.random() < 0.5
         session = self._sessions(fact, 1)[0]
-        return self._put(fact, session, who, wording, {**values, "v": values[value]}, prompted=prompted)
+        return self._put(
+            fact, session, who, wording, {**values, "v": values[value]}, prompted=prompted
+        )
 
 
 class Chat:
@@ -111,7 +113,9 @@ class Chat:
             parts.insert(0, writer.section("open", domain))
         if rng.random() < 0.3:
             parts.append(writer.section("close", domain))
-        self.turns.say("assistant", " ".join(parts), item, speaker=_ASSISTANT, seconds=rng.randint(3, 20))
+        self.turns.say(
+            "assistant", " ".join(parts), item, speaker=_ASSISTANT, seconds=rng.randint(3, 20)
+        )
 
     def _next(self, *without: str) -> None:
         self._begin(self._rng.choice([name for name in self._names if name not in without]))
@@ -119,7 +123,9 @@ class Chat:
     def _begin(self, speaker: str) -> None:
         """Choose who writes the next message, and the person whom it may name."""
         self._last = speaker
-        self._writer.cast = {"who": self._rng.choice([name for name in self._names if name != speaker])}
+        self._writer.cast = {
+            "who": self._rng.choice([name for name in self._names if name != speaker])
+        }
 
     def _say(self, text: str, item: Item | None = None) -> None:
         self.turns.say("user", text, item, speaker=self._last, seconds=self._rng.randint(10, 900))

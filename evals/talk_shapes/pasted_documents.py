@@ -32,7 +32,9 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
     pool = read_pool("document_facts", "document_talk")
     facts = facts_of(pool, half)
     planner = Planner(pool, rng, _WANTED, sorted(_FORMS), {})
-    plan = planner.draw([*facts, *(replace(fact) for fact in facts if "f" in fact.values for _ in range(2))])
+    plan = planner.draw(
+        [*facts, *(replace(fact) for fact in facts if "f" in fact.values for _ in range(2))]
+    )
     turns, writer = Turns(), Writer(pool, rng, {})
     for session in range(_WANTED.sessions):
         turns.begin(session + 1, plan.days[session])
@@ -52,11 +54,22 @@ def write_shelf(number: int, half: Half, seed: str) -> Shelf:
             writer.focus(domain)
             shift = "" if before in (domain, "") else writer.section("shift", domain) + " "
             said_text = _paste(writer, domain, found) if found else writer.user(domain, item)
-            turns.say("user", shift + said_text, item_of(item, "u"), *found, seconds=rng.randint(40, 400))
-            turns.say("assistant", writer.reply(domain, item), item_of(item, "a"), seconds=rng.randint(5, 40))
+            turns.say(
+                "user", shift + said_text, item_of(item, "u"), *found, seconds=rng.randint(40, 400)
+            )
+            turns.say(
+                "assistant",
+                writer.reply(domain, item),
+                item_of(item, "a"),
+                seconds=rng.randint(5, 40),
+            )
             before = domain
     return Shelf(
-        NAME, f"{NAME}-{number}", half, tuple(turns.written), as_questions(plan, f"{NAME}-{number}", "en")
+        NAME,
+        f"{NAME}-{number}",
+        half,
+        tuple(turns.written),
+        as_questions(plan, f"{NAME}-{number}", "en"),
     )
 
 
@@ -76,7 +89,9 @@ def _paste(writer: Writer, domain: str, found: list[Item]) -> str:
         number += 1
         size = rng.randint(3, 7)
         heading = writer.section(f"{form}.part", domain)
-        parts.append(f"{number}. {heading}\n" + rng.choice(("\n", " ")).join(clauses[place : place + size]))
+        parts.append(
+            f"{number}. {heading}\n" + rng.choice(("\n", " ")).join(clauses[place : place + size])
+        )
         place += size
     if rng.random() < 0.6:
         parts.append(writer.section("ask", domain))

@@ -24,8 +24,16 @@ _COMMON = frozenset(
 def words_of(text: str) -> set[str]:
     """Return the words that carry meaning; in Chinese, pairs of characters."""
     text = text.lower()
-    found = {word for word in _WORD.findall(text) if len(word) > 2 and word not in _COMMON and word.isascii()}
-    found |= {word for word in re.findall(r"[a-zäöüßáéíóúñ]+", text) if len(word) > 2 and word not in _COMMON}
+    found = {
+        word
+        for word in _WORD.findall(text)
+        if len(word) > 2 and word not in _COMMON and word.isascii()
+    }
+    found |= {
+        word
+        for word in re.findall(r"[a-zäöüßáéíóúñ]+", text)
+        if len(word) > 2 and word not in _COMMON
+    }
     for run in re.findall(r"[\u4e00-\u9fff]+", text):
         found |= {run[place : place + 2] for place in range(len(run) - 1)}
     return found
@@ -57,6 +65,10 @@ def counts_of(shelves: Sequence[Shelf]) -> dict[str, Any]:
             3,
         ),
         "long": sum(question.long for question in answered),
-        "other_language": sum(question.language != question.evidence_language for question in answered),
-        "few_shared_words": round(sum(shared_words(each) <= 1 / 3 for each in answered) / len(answered), 3),
+        "other_language": sum(
+            question.language != question.evidence_language for question in answered
+        ),
+        "few_shared_words": round(
+            sum(shared_words(each) <= 1 / 3 for each in answered) / len(answered), 3
+        ),
     }

@@ -68,7 +68,10 @@ def write_half(name: str, half: Literal["open", "held"], *, held: bool = False) 
 def write_file(name: str, half: Half, folder: Path, *, held: bool = False) -> Path:
     """Write one half of a corpus to a file of JSON lines, one owner a line."""
     path = folder / f"{name}.{half}.jsonl"
-    lines = [json.dumps(shelf.as_line(), ensure_ascii=False) for shelf in write_half(name, half, held=held)]
+    lines = [
+        json.dumps(shelf.as_line(), ensure_ascii=False)
+        for shelf in write_half(name, half, held=held)
+    ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 

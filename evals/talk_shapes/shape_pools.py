@@ -42,7 +42,9 @@ def _read(pool: Pool, name: str) -> None:
     domain: Domain | None = None
     fact: Fact | None = None
     section: list[str] | None = None
-    for number, line in enumerate((_POOLS / f"{name}.txt").read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(
+        (_POOLS / f"{name}.txt").read_text(encoding="utf-8").splitlines(), 1
+    ):
         if not line.strip() or (line.startswith("# ") and section is None):
             continue
         mark, _, rest = line.partition(" ")
@@ -96,7 +98,9 @@ def _add_to(fact: Fact, mark: str, rest: str, where: str) -> None:
         raise ValueError(f"{where}: {mark!r} is no mark of a fact")
 
 
-def fill(text: str, rng: random.Random, *bound: Mapping[str, str], lists: Mapping[str, list[str]]) -> str:
+def fill(
+    text: str, rng: random.Random, *bound: Mapping[str, str], lists: Mapping[str, list[str]]
+) -> str:
     """Return a text with one of each {choice|of these}, and its [slots] filled."""
     for _ in range(6):
         text, changed = _CHOICE.subn(lambda found: rng.choice(found[1].split("|")), text)
@@ -108,7 +112,10 @@ def fill(text: str, rng: random.Random, *bound: Mapping[str, str], lists: Mappin
 
 
 def _slot(
-    name: str, rng: random.Random, bound: tuple[Mapping[str, str], ...], lists: Mapping[str, list[str]]
+    name: str,
+    rng: random.Random,
+    bound: tuple[Mapping[str, str], ...],
+    lists: Mapping[str, list[str]],
 ) -> str:
     for each in bound:
         if name in each:

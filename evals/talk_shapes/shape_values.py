@@ -9,7 +9,9 @@ from typing import Any, Literal
 Half = Literal["open", "held"]
 
 #: Words for the letters that pools use.
-SOURCES = {"u": "user", "a": "assistant", "t": "tool", "d": "document"} | dict.fromkeys("pqr", "other")
+SOURCES = {"u": "user", "a": "assistant", "t": "tool", "d": "document"} | dict.fromkeys(
+    "pqr", "other"
+)
 #: Letters for people of a group other than its owner; their names fill the slots of these letters.
 OTHERS = ("p", "q", "r")
 

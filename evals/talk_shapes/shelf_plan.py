@@ -68,7 +68,9 @@ def facts_of(pool: Pool, half: Half, domains: Sequence[str] | None = None) -> li
     for fact in pool.facts:
         group = (fact.kind, fact.domain.partition("-")[0] if "-" in fact.domain else "")
         seen[group] += 1
-        if (seen[group] % 2 == 1) == (half == "open") and (domains is None or fact.domain in domains):
+        if (seen[group] % 2 == 1) == (half == "open") and (
+            domains is None or fact.domain in domains
+        ):
             chosen.append(fact)
     return chosen
 
@@ -77,15 +79,25 @@ class Planner:
     """Places one owner's facts."""
 
     def __init__(
-        self, pool: Pool, rng: random.Random, wanted: Wanted, domains: Sequence[str], cast: Mapping[str, str]
+        self,
+        pool: Pool,
+        rng: random.Random,
+        wanted: Wanted,
+        domains: Sequence[str],
+        cast: Mapping[str, str],
     ) -> None:
         self._pool, self._rng, self._wanted, self._cast = pool, rng, wanted, cast
         #: Things of a kind that a fact has been told of.
         self._named: set[tuple[str, str]] = set()
-        first = datetime(2025, 1, rng.randint(3, 20), rng.randint(7, 20), rng.randint(0, 59), tzinfo=UTC)
+        first = datetime(
+            2025, 1, rng.randint(3, 20), rng.randint(7, 20), rng.randint(0, 59), tzinfo=UTC
+        )
         step = 335 / wanted.sessions
         days = [
-            first + timedelta(days=step * number + rng.uniform(0, step * 0.6), minutes=rng.randint(-300, 200))
+            first
+            + timedelta(
+                days=step * number + rng.uniform(0, step * 0.6), minutes=rng.randint(-300, 200)
+            )
             for number in range(wanted.sessions)
         ]
         order: list[str] = []
@@ -120,12 +132,16 @@ class Planner:
         if "v" in fact.values:
             different = rng.sample(fact.values["v"], min(4, len(fact.values["v"])))
             named = zip("vwxo", different, strict=False)
-            values |= {name: value for name, value in named if name == "v" or name not in fact.values}
+            values |= {
+                name: value for name, value in named if name == "v" or name not in fact.values
+            }
             values.setdefault("o", different[-1])
         return values
 
     def _text(self, text: str, values: Mapping[str, str], domain: str) -> str:
-        lists = self._pool.lists | (self._pool.domains[domain].lists if domain in self._pool.domains else {})
+        lists = self._pool.lists | (
+            self._pool.domains[domain].lists if domain in self._pool.domains else {}
+        )
         return fill(text, self._rng, values, self._cast, lists=lists)
 
     def _sessions(self, fact: Fact, parts: int, *, months_apart: bool = False) -> list[int]:
@@ -136,7 +152,9 @@ class Planner:
             by_month: dict[int, list[int]] = defaultdict(list)
             for number in every:
                 by_month[plan.days[number].month].append(number)
-            return sorted(rng.choice(by_month[month]) for month in rng.sample(sorted(by_month), parts))
+            return sorted(
+                rng.choice(by_month[month]) for month in rng.sample(sorted(by_month), parts)
+            )
         if parts == 1:
             return [rng.choice(fitting if fitting and rng.random() < 0.8 else every)]
         if len(fitting) >= parts and rng.random() < 0.6:
@@ -157,7 +175,9 @@ class Planner:
         *,
         prompted: bool,
     ) -> Item:
-        prompt = self._rng.choice(fact.prompts) if prompted and fact.prompts and source != "u" else ""
+        prompt = (
+            self._rng.choice(fact.prompts) if prompted and fact.prompts and source != "u" else ""
+        )
         item = Item(
             source,
             fact.domain,
@@ -231,17 +251,29 @@ class Planner:
         ):
             lead = self._text(rng.choice(leads), values, fact.domain)
             text = f"{lead}{'' if language == 'zh' else ' '}{text}"
-        answer = self._text(fact.answer or ("[w]" if fact.kind == "updated" else "[v]"), values, fact.domain)
-        keys = [part.strip() for part in self._text(fact.keys or answer, values, fact.domain).split(";")]
+        answer = self._text(
+            fact.answer or ("[w]" if fact.kind == "updated" else "[v]"), values, fact.domain
+        )
+        keys = [
+            part.strip() for part in self._text(fact.keys or answer, values, fact.domain).split(";")
+        ]
         return Asked(
-            fact, language, text, answer if gold else "", tuple(keys) if gold else (), gold, fact.kind
+            fact,
+            language,
+            text,
+            answer if gold else "",
+            tuple(keys) if gold else (),
+            gold,
+            fact.kind,
         )
 
 
 def begun(text: str, wording: str) -> str:
     """Return a text whose first letter is a capital, if a slot for plain words stands first."""
     plain = (
-        wording.startswith("[") and "_" not in text.partition(" ")[0] and "/" not in text.partition(" ")[0]
+        wording.startswith("[")
+        and "_" not in text.partition(" ")[0]
+        and "/" not in text.partition(" ")[0]
     )
     return text[0].upper() + text[1:] if plain and text else text
 

@@ -12,7 +12,12 @@ from evals.talk_shapes.talk_writer import Turns, Writer, item_of
 
 
 def write_talks(
-    pool: Pool, rng: random.Random, names: tuple[str, str], half: Half, wanted: Wanted, facts: Sequence[Fact]
+    pool: Pool,
+    rng: random.Random,
+    names: tuple[str, str],
+    half: Half,
+    wanted: Wanted,
+    facts: Sequence[Fact],
 ) -> Shelf:
     """Write the shelf of one owner; names are those of the corpus and the owner."""
     corpus, owner = names
@@ -28,14 +33,30 @@ def write_talks(
         for domain, item in said:
             writer.focus(domain)
             writer.speak(domain.partition("-")[0])
-            if wanted.notes and (item is None or item.source == "u") and rng.random() < wanted.notes:
+            if (
+                wanted.notes
+                and (item is None or item.source == "u")
+                and rng.random() < wanted.notes
+            ):
                 note = f"{writer.section('note', domain)} {item.text if item else writer.line(domain, '-')}"
                 turns.say("user", note, item, seconds=rng.randint(60, 900))
                 continue
-            shift = "" if before in (domain, "") else writer.section("shift", domain) + writer.joiner
-            turns.say(
-                "user", shift + writer.user(domain, item), item_of(item, "u"), seconds=rng.randint(30, 300)
+            shift = (
+                "" if before in (domain, "") else writer.section("shift", domain) + writer.joiner
             )
-            turns.say("assistant", writer.reply(domain, item), item_of(item, "a"), seconds=rng.randint(5, 40))
+            turns.say(
+                "user",
+                shift + writer.user(domain, item),
+                item_of(item, "u"),
+                seconds=rng.randint(30, 300),
+            )
+            turns.say(
+                "assistant",
+                writer.reply(domain, item),
+                item_of(item, "a"),
+                seconds=rng.randint(5, 40),
+            )
             before = domain
-    return Shelf(corpus, owner, half, tuple(turns.written), as_questions(plan, owner, wanted.language))
+    return Shelf(
+        corpus, owner, half, tuple(turns.written), as_questions(plan, owner, wanted.language)
+    )

@@ -24,7 +24,12 @@ class Turns:
         self._session, self._place, self._at = session, 0, at
 
     def say(
-        self, role: str, text: str, *items: Item | None, speaker: str | None = None, seconds: int = 60
+        self,
+        role: str,
+        text: str,
+        *items: Item | None,
+        speaker: str | None = None,
+        seconds: int = 60,
     ) -> None:
         """Write one turn, and tell its items where they stand."""
         self._place += 1
@@ -39,7 +44,9 @@ class Turns:
 class Writer:
     """Sentences of a pool's domains, the least used first, none twice on a shelf."""
 
-    def __init__(self, pool: Pool, rng: random.Random, cast: Mapping[str, str], joiner: str = " ") -> None:
+    def __init__(
+        self, pool: Pool, rng: random.Random, cast: Mapping[str, str], joiner: str = " "
+    ) -> None:
         self.pool, self.rng, self.cast, self.joiner = pool, rng, cast, joiner
         self._used: Counter[str] = Counter()
         self._texts: set[str] = set()
@@ -49,7 +56,9 @@ class Writer:
     def focus(self, domain: str) -> None:
         """Choose the few things that the next turns talk about."""
         lists = self.pool.domains[domain].lists
-        self._focus = {name: self.rng.sample(found, min(2, len(found))) for name, found in lists.items()}
+        self._focus = {
+            name: self.rng.sample(found, min(2, len(found))) for name, found in lists.items()
+        }
 
     def line(self, domain: str, mark: str) -> str:
         """Return a sentence of a domain."""

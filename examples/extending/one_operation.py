@@ -79,12 +79,16 @@ def main() -> int:
         file.write_text(before.replace(PLACE, STAR + PLACE, 1), "utf-8")
         print(f"1 file changed, {len(STAR.strip().splitlines())} lines added")
         around = {**os.environ, "PYTHONPATH": folder}
-        done = subprocess.run([sys.executable, "-c", USE], cwd=folder, env=around, check=False).returncode
+        done = subprocess.run(
+            [sys.executable, "-c", USE], cwd=folder, env=around, check=False
+        ).returncode
         if done:
             return done
         command = [sys.executable, "-m", "memoranda", "call"]
         asked = ["records.list", "owner=ana", "newest_first=true", "limit=1", "--book", "star.db"]
-        listed = subprocess.run([*command, *asked], cwd=folder, env=around, check=True, capture_output=True)
+        listed = subprocess.run(
+            [*command, *asked], cwd=folder, env=around, check=True, capture_output=True
+        )
         id = listed.stdout.split(b'"id": "')[1].split(b'"')[0].decode()
         starred = ["memories.star", "owner=ana", f"id={id}", "--book", "star.db"]
         print("command line: ", end="", flush=True)

@@ -57,11 +57,17 @@ async def import_one(s: Session) -> None:
     if how in ("nothing", "id"):
         record = Memory(id=strange, owner=party, content=word, observed_at=s.clock())
     elif how == "source":
-        record = Memory(id=new_id(), owner=party, content=word, sources=(strange,), observed_at=s.clock())
+        record = Memory(
+            id=new_id(), owner=party, content=word, sources=(strange,), observed_at=s.clock()
+        )
     else:
         row = s.truth.row(strange)
         record = world.a_message(party, strange, word, s.clock())
-        record = record.changed(seq=row.seq + 1, audience=row.audience) if row and how == "place" else record
+        record = (
+            record.changed(seq=row.seq + 1, audience=row.audience)
+            if row and how == "place"
+            else record
+        )
     standing = s.truth.era(party)
     change = c.Import(record, era=standing[0] if standing else None)
     asking = s.book(party).door.write(party, WHOLE, Actor("owner"), [change], request=None)
@@ -82,7 +88,9 @@ async def import_one(s: Session) -> None:
         if how == "source" and not own:
             read = await s.book(party).engine.get(party, View(agent="a"), [answer.id])
             if [one.sources for one in those_of(Memory, read.values())] != [(strange,)]:
-                raise Leak(f"{party.parts} learns that {strange} is another's record, and not an unknown one")
+                raise Leak(
+                    f"{party.parts} learns that {strange} is another's record, and not an unknown one"
+                )
         gone = await s.book(party).forget(party, answer.id, as_owner=True)
         let_go(s, gone, party, {answer.id})
 
@@ -101,8 +109,12 @@ async def retracted_elsewhere(s: Session) -> None:
     poison = Memory(
         id=new_id(), owner=other, content=text, sources=(source,), status=MemoryStatus.RETRACTED, observed_at=s.clock()
     )  # fmt: skip
-    planted = await s.book(other).door.write(other, WHOLE, Actor("owner"), [c.Import(poison)], request=None)
-    memory = Memory(id=new_id(), owner=party, content=text, sources=(source,), observed_at=s.clock())
+    planted = await s.book(other).door.write(
+        other, WHOLE, Actor("owner"), [c.Import(poison)], request=None
+    )
+    memory = Memory(
+        id=new_id(), owner=party, content=text, sources=(source,), observed_at=s.clock()
+    )
     said = await s.told(
         s.book(party).door.write(party, WHOLE, Actor("owner"), [c.Remember(memory)], request=None), party, WHOLE, "say"
     )  # fmt: skip

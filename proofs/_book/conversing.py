@@ -23,10 +23,15 @@ async def undo(s: Session) -> None:
     standing = s.truth.era(party)
     last = standing[1] if standing else 0
     # Mostly one of the newest, on which nothing rests yet.
-    position = max(1, last - s.rng.randrange(4)) if s.rng.random() < 0.7 else s.rng.randint(1, last + 2)
+    position = (
+        max(1, last - s.rng.randrange(4)) if s.rng.random() < 0.7 else s.rng.randint(1, last + 2)
+    )
     together = s.rng.random() < 0.5
     answer = await s.told(
-        s.book(party).undo(party, position, with_dependents=together, **who(view)), party, view, "undo"
+        s.book(party).undo(party, position, with_dependents=together, **who(view)),
+        party,
+        view,
+        "undo",
     )
     if isinstance(answer, Conflict) and "let the book make ids" in str(answer):
         raise Leak(f"undo of {position} by {party.parts} restored another record: {answer}")
@@ -39,7 +44,9 @@ async def undo(s: Session) -> None:
         # What was archived, and was changed or erased since, stays and is named.
         stays = {part.id for part in answer.ignored if part.code in ("changed", "erased")}
         if not asked <= done | stays or not (done | stays <= asked or together):
-            raise Leak(f"undo of {position} restored {done}, kept {stays}, and it had touched {asked}")
+            raise Leak(
+                f"undo of {position} restored {done}, kept {stays}, and it had touched {asked}"
+            )
         s.absorb(answer, party, view)
 
 
@@ -68,7 +75,9 @@ async def undo_what_an_agent_learnt_from(s: Session) -> None:
         added = await s.book(party).experience.add("a", "heuristics", f"mind {word}")
         s.absorb(added, agent, world.VIEWS[-1], born=EVERYONE)
     text = f"only {s.word(party, EVERYONE)}"
-    said = await s.told(s.book(party).remember(party, text, audience=EVERYONE), party, View(), "remember")
+    said = await s.told(
+        s.book(party).remember(party, text, audience=EVERYONE), party, View(), "remember"
+    )
     if isinstance(said, MemorandaError):
         return
     s.absorb(said, party, View(), born=EVERYONE)
@@ -80,7 +89,9 @@ async def undo_what_an_agent_learnt_from(s: Session) -> None:
     if s.rng.random() < 0.5:
         retired = await s.book(party).experience.retire("a", learnt.id)
         s.absorb(retired, agent, world.VIEWS[-1], asked=[learnt.id])
-    undone = await s.told(s.book(party).undo(party, said.position, as_owner=True), party, view, "undo")
+    undone = await s.told(
+        s.book(party).undo(party, said.position, as_owner=True), party, view, "undo"
+    )
     if isinstance(undone, MemorandaError):
         if not isinstance(undone, Conflict) or isinstance(undone, HasDependents):
             raise Leak(f"an agent's experience stands in {party.parts}'s way: {undone}")
@@ -104,7 +115,9 @@ async def append(s: Session) -> None:
     if isinstance(answer, Stale):
         watched = next(iter(expect.last))
         if not s.oracle.sees(party, view, watched) and "ends at" in str(answer):
-            raise Leak(f"{party.parts} as {view} was told where a thread ends that it may not see: {answer}")
+            raise Leak(
+                f"{party.parts} as {view} was told where a thread ends that it may not see: {answer}"
+            )
         return
     if any(not s.oracle.sees(party, view, watched) for watched in expect.last):
         raise Leak(f"an append by {party.parts} passed an expectation about what it may not see")
@@ -131,11 +144,17 @@ async def open_thread(s: Session) -> None:
     """Open a thread by a name that a thread outside the view may have."""
     party, view = s.someone()
     audience = s.audience(view)
-    name = s.rng.choice((f"main {s.rng.randrange(6)}", None)) if s.rng.random() < 0.7 else f"n {new_id()}"
+    name = (
+        s.rng.choice((f"main {s.rng.randrange(6)}", None))
+        if s.rng.random() < 0.7
+        else f"n {new_id()}"
+    )
     opened = Thread(
         id=new_id(), owner=party, audience=audience, name=name, title=s.word(party, audience), started_at=s.clock()
     )  # fmt: skip
-    asking = s.book(party).door.write(party, view, as_actor(view), [c.OpenThread(opened)], request=None)
+    asking = s.book(party).door.write(
+        party, view, as_actor(view), [c.OpenThread(opened)], request=None
+    )
     answer = await s.told(asking, party, view, "open a thread")
     if isinstance(answer, MemorandaError):
         if not isinstance(answer, Conflict if may_read(audience, view) else InvalidInput):
@@ -167,13 +186,20 @@ async def profile(s: Session) -> None:
 async def episode(s: Session) -> None:
     party, view = s.someone()
     view = View() if view.whole else view
-    sources = [s.pick(party, view, "message", "memory", strange=0.4) for _ in range(s.rng.randint(0, 2))]
+    sources = [
+        s.pick(party, view, "message", "memory", strange=0.4) for _ in range(s.rng.randint(0, 2))
+    ]
     audience = s.audience(view) if s.rng.random() < 0.7 else None
     seen = all(s.oracle.sees(party, view, id) for id in sources)
     born = born_as(s, sources, audience, view)
     word = s.word(party, born or EVERYONE)
     asking = s.book(party).episodes.record(
-        party, audience=audience, goal=f"dig {word}", outcome="succeeded", sources=sources, **as_agent(view)
+        party,
+        audience=audience,
+        goal=f"dig {word}",
+        outcome="succeeded",
+        sources=sources,
+        **as_agent(view),
     )
     answer = await s.told(asking, party, view, "record an episode")
     if isinstance(answer, MemorandaError):
@@ -181,7 +207,9 @@ async def episode(s: Session) -> None:
             raise Leak(f"episode by {party.parts} as {view} was refused: {answer}")
         return
     if not seen or born is None:
-        raise Leak(f"an episode by {party.parts} as {view} rests on what it may not, or is too wide")
+        raise Leak(
+            f"an episode by {party.parts} as {view} rests on what it may not, or is too wide"
+        )
     s.absorb(answer, party, view, born=born, asked=())
 
 

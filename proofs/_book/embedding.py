@@ -35,7 +35,14 @@ LEASE_SECONDS = 0.2
 
 #: Where a process ends, at its n-th time there; ``random``: whenever its starter likes.
 Moment = Literal[
-    "random", "before making", "made", "putting", "put", "before the switch", "switching", "switched"
+    "random",
+    "before making",
+    "made",
+    "putting",
+    "put",
+    "before the switch",
+    "switching",
+    "switched",
 ]
 #: ``work``: the job that makes missing vectors; ``reembed``: make all vectors again, then switch.
 Task = Literal["work", "reembed"]

@@ -36,7 +36,11 @@ class Case:
     """A folder with a book, its backups and the leftovers of a killed erasure."""
 
     def __init__(
-        self, folder: Path, rng: random.Random, forgetting: AbstractContextManager[object], rows: int
+        self,
+        folder: Path,
+        rng: random.Random,
+        forgetting: AbstractContextManager[object],
+        rows: int,
     ) -> None:
         self._folder = folder
         self._rng = rng
@@ -119,7 +123,9 @@ class Case:
             named = {Path(path).name for path in first.still_in}
             for name, labels in found_in(self._marks, files_of(self._folder)).items():
                 if name not in named and any(label.split()[0] == part.name for label in labels):
-                    raise Remains(f"{name} still holds {part.name}, and the receipt does not name it")
+                    raise Remains(
+                        f"{name} still holds {part.name}, and the receipt does not name it"
+                    )
             await self._restore(old, person, part)
         receipt = await self._ask(book, person, part, backups=True)
         if receipt.state != "complete" or receipt.still_in:
@@ -127,7 +133,9 @@ class Case:
                 f"{part.name}: {receipt.state} {receipt.pending_because}, held by {receipt.still_in}"
             )
 
-    async def _ask(self, book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
+    async def _ask(
+        self, book: Book, person: Person, part: Part, *, backups: bool
+    ) -> ErasureReceipt:
         if part.name == "owner":
             return await book.forget(person.owner, everything=True, backups=backups, as_owner=True)
         if part.redactions:
@@ -141,7 +149,9 @@ class Case:
     def _look_before(self, part: Part) -> None:
         """Run the control: before forgetting, the same scan finds every canary."""
         found = found_in(self._marks, files_of(self._folder))
-        labels = {label for where in found.values() for label in where if label.split()[0] == part.name}
+        labels = {
+            label for where in found.values() for label in where if label.split()[0] == part.name
+        }
         missing = self._marks.labels(part.name) - labels - NEVER_STORED
         if missing:
             raise AssertionError(f"the scan does not find what is there: {sorted(missing)}")
@@ -173,7 +183,9 @@ class Case:
         if isinstance(book.finder, Recall) and book.finder.shelves:
             raise Remains(f"the index of this book outlives {part.name}")
         if self._remembered(book):
-            raise Remains(f"the embedder of this book remembers vectors of before {part.name} was forgotten")
+            raise Remains(
+                f"the embedder of this book remembers vectors of before {part.name} was forgotten"
+            )
         question = "zq said water gardens"
         for reader in (book, other):
             # The first read drops what another process forgot; only the next question may be cached.
@@ -226,7 +238,9 @@ class Case:
         if await book.engine.finish(job):
             raise Remains("a job about what was forgotten is still there")
 
-    async def _bring_back(self, book: Book, person: Person, part: Part, exports: list[list[str]]) -> None:
+    async def _bring_back(
+        self, book: Book, person: Person, part: Part, exports: list[list[str]]
+    ) -> None:
         for lines in exports:
             await book.admin.import_(lines)
         for operation, asked in part.operations:
@@ -249,17 +263,23 @@ class Case:
         if faults := (await book.admin.verify(whole=True)).faults:
             raise Remains(f"after all that might bring {part.name} back verify says: {faults[0]}")
 
-    async def _replay(self, book: Book, person: Person, part: Part, operation: str, asked: Any) -> object:
+    async def _replay(
+        self, book: Book, person: Person, part: Part, operation: str, asked: Any
+    ) -> object:
         if part.name == "messages":
             return await person.talk.append(asked, operation=operation)
         return await person.remember_again(operation, **asked)
 
     async def _restore(self, backup: Path, person: Person, part: Part) -> None:
         """Restore a backup that contains the data; check that the notes beside it remove the data again."""
-        if part.name not in {label.split()[0] for label in self._marks.found_in(backup.read_bytes())}:
+        if part.name not in {
+            label.split()[0] for label in self._marks.found_in(backup.read_bytes())
+        }:
             raise AssertionError(f"{backup} holds nothing of {part.name}")
         target = self._folder / "restored.db"
-        await restore(lambda path: assembly.open_engine(path, create=False), backup, target, at=self._clock())
+        await restore(
+            lambda path: assembly.open_engine(path, create=False), backup, target, at=self._clock()
+        )
         labels = {label.split()[0] for label in self._marks.found_in(target.read_bytes())}
         for path in self._folder.glob("restored.db*"):
             path.unlink()

@@ -98,7 +98,9 @@ class _Doom:
         """Write the moment to the disk, for the parent process to read."""
         os.write(self.log, f"{os.getpid()} {event} {what}\n".encode())
 
-    async def around(self, step: str, work: Callable[[], Awaitable[Any]], *, stores: bool = False) -> Any:
+    async def around(
+        self, step: str, work: Callable[[], Awaitable[Any]], *, stores: bool = False
+    ) -> Any:
         """Run a step, and die before or after it if chosen."""
         self.strike(f"before {step}")
         done = await work()
@@ -123,7 +125,9 @@ def work(
         asyncio.run(_work(path, start, doom, manner, ready))
 
 
-async def _work(path: Path, start: datetime, doom: _Doom, manner: Manner, ready: Event | None) -> None:
+async def _work(
+    path: Path, start: datetime, doom: _Doom, manner: Manner, ready: Event | None
+) -> None:
     async with forming(path, Ticking(start), _Careful(doom)) as book:
         _watch(book, doom, manner)
         if ready is not None:
@@ -167,7 +171,9 @@ def _doomed(doom: _Doom, manner: Manner) -> Iterator[None]:
     """Route every write through the killer."""
     write = Door.write
 
-    async def written(self: Door, owner: Any, view: Any, actor: Any, changes: Any, **more: Any) -> Any:
+    async def written(
+        self: Door, owner: Any, view: Any, actor: Any, changes: Any, **more: Any
+    ) -> Any:
         step = doom.step(changes)
         if manner == "marks nothing":
             changes = [one for one in changes if not isinstance(one, MarkFormed)]
@@ -195,7 +201,9 @@ class _Careful(ScriptedModels):
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Answer, and record the purpose: from here on the answer counts as paid for."""
         self._doom.strike("before asking")
-        self._doom.words = " ".join([_task(request), str(len(request.earlier)), *_asked_about(request)])
+        self._doom.words = " ".join(
+            [_task(request), str(len(request.earlier)), *_asked_about(request)]
+        )
         self._doom.note("asked", self._doom.words)
         answer = await super().ask(request)
         self._doom.strike("after asking")
@@ -236,7 +244,9 @@ def said(request: ModelRequest) -> Said:
         if line.startswith("I said"):
             answer["notes"].append({"content": f"Said {word} today", "sources": source})
         elif line.startswith("I moved to"):
-            answer["notes"].append({"content": f"Moved to {word}", "key": "home", "sources": source})
+            answer["notes"].append(
+                {"content": f"Moved to {word}", "key": "home", "sources": source}
+            )
             # What is wrong at first is asked for once more, and that answer is kept too.
             path = "/home" if request.earlier else "/nowhere/at/all"
             operations.append({"op": "add", "path": path, "value": word})
@@ -252,8 +262,13 @@ def said(request: ModelRequest) -> Said:
             lesson = {"field": "heuristics", "line": f"Begin with {word}", "sources": source}
             answer["experience"].append(lesson)
     if operations:
-        answer["patches"].append({"schema": "Profile", "operations": operations, "sources": sources})
+        answer["patches"].append(
+            {"schema": "Profile", "operations": operations, "sources": sources}
+        )
     asked = request.content.rsplit("Fill:", 1)[1]
     if "episode" in asked and any("with an episode" in line for _, line in _new(request)):
-        return {**answer, "episode": {"goal": f"Talk of {_asked_about(request)[0]}", "outcome": "succeeded"}}
+        return {
+            **answer,
+            "episode": {"goal": f"Talk of {_asked_about(request)[0]}", "outcome": "succeeded"},
+        }
     return answer

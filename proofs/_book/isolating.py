@@ -27,7 +27,17 @@ from memoranda.storage.decide import (
 )
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.use_cases import history
-from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, storing, works, writes
+from proofs._book import (
+    accounts,
+    arrivals,
+    conversing,
+    labours,
+    reads,
+    recalls,
+    storing,
+    works,
+    writes,
+)
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
 
@@ -44,8 +54,16 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (protection.audience_of, "not change.audience.within(widest, state.batch.view)", "False"),
     (memory_changes._refused_before, "and other.owner == memory.owner", ""),
     (memory_changes._obstacle, "not winner.audience.readable_by(state.batch.view)", "False"),
-    (memory_changes._obstacle, "not own_key and not loser.audience.readable_by(state.batch.view)", "False"),
-    (memory_changes.confirm, "not memory.audience.within(ground.audience, state.batch.view)", "False"),
+    (
+        memory_changes._obstacle,
+        "not own_key and not loser.audience.readable_by(state.batch.view)",
+        "False",
+    ),
+    (
+        memory_changes.confirm,
+        "not memory.audience.within(ground.audience, state.batch.view)",
+        "False",
+    ),
     (
         memory_changes.change_audience,
         "and not change.audience.within(ground.audience, state.batch.view)",
@@ -55,7 +73,11 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (thread_changes.open_thread, _UNSEEN_THREAD, "False"),
     (thread_changes.open_thread, "held.audience.readable_by(state.batch.view)", "True"),
     (thread_changes.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
-    (thread_changes.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
+    (
+        thread_changes.record_episode,
+        "not change.audience.within(audience, state.batch.view)",
+        "False",
+    ),
     (other_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
     (item_changes.put_item, "not item.audience.readable_by(batch.view)", "False"),
     (admission._masks, "one.startswith(only.kind_prefix)", "True"),
@@ -115,7 +137,9 @@ COVERS = [
         "the name, the shelves and the records stay",
         _together(
             partial(replaced, "end_era", _NAMED),
-            *map(_kept, ("delete_records", "delete_shelves_of_owner", "delete_shelf_groups_of_owner")),
+            *map(
+                _kept, ("delete_records", "delete_shelves_of_owner", "delete_shelf_groups_of_owner")
+            ),
         ),
     ),
     of_function(BatchState.need, "not isinstance(record, what)", "False"),
@@ -124,15 +148,20 @@ COVERS = [
 
 #: Left out, the condition by which a passage finds its vector would give it all of the book's: here it gives a wrong one.
 _OTHERS_VECTORS = [
-    Mutant("passages_since", f"{right} and not {wrong}", partial(_altered, "passages_since", right, wrong))
-    for right, wrong in (("<< 40) + r.no", "<< 40) + r.no - 1"), ("WHERE active = 1", "WHERE active = 0"))
+    Mutant(
+        "passages_since",
+        f"{right} and not {wrong}",
+        partial(_altered, "passages_since", right, wrong),
+    )
+    for right, wrong in (
+        ("<< 40) + r.no", "<< 40) + r.no - 1"),
+        ("WHERE active = 1", "WHERE active = 0"),
+    )
 ]
 
 _ENDED = "an era that ended keeps no name by which it could be found"
 _RENAMED = "only what names the owner is touched"
-_WAITING = (
-    "it chooses among the messages of one shelf, which another condition names; conformance tests what waits"
-)
+_WAITING = "it chooses among the messages of one shelf, which another condition names; conformance tests what waits"
 COVERED: dict[str, Covered] = {
     **{
         f"scan_unformed_{way}: {part}": Covered(_WAITING, f"scan_unformed_{way}: r.shelf = :shelf")
@@ -143,10 +172,12 @@ COVERED: dict[str, Covered] = {
     "owner: erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
     "owners_of_tenant: erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
     "visible_shelves: o.erased_at IS NULL": Covered(
-        _ENDED + ", no shelves and no records", "end_era: the name, the shelves and the records stay"
+        _ENDED + ", no shelves and no records",
+        "end_era: the name, the shelves and the records stay",
     ),
     "other_holders: o.erased_at IS NULL": Covered(
-        _ENDED + ", no shelves and no records", "end_era: the name, the shelves and the records stay"
+        _ENDED + ", no shelves and no records",
+        "end_era: the name, the shelves and the records stay",
     ),
     "visible_shelves: s.audience = 'self'": Covered(
         "only such shelves have an agent", "visible_shelves: s.agent = :agent"
@@ -168,13 +199,16 @@ COVERED: dict[str, Covered] = {
     "other_holders: mine.no = ?": Covered(
         _RENAMED, "storage.decide.wide_erasures._unname: record.opens == owner"
     ),
-    "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
+    "version_of: r.owner = :owner (2)": Covered(
+        "an id is one owner's", "version_of: r.id = :id (2)"
+    ),
     "model.records.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
         "nobody but the owner writes for those who do not include the writer",
         f"storage.decide.protection.audience_of: {_UNSEEN}",
     ),
     "storage.decide.thread_changes.open_thread: held.audience.readable_by(state.batch.view)": Covered(
-        "a name is unique within an audience", f"storage.decide.thread_changes.open_thread: {_UNSEEN_THREAD}"
+        "a name is unique within an audience",
+        f"storage.decide.thread_changes.open_thread: {_UNSEEN_THREAD}",
     ),
     **{
         f"positions_touching: {part}": Covered(
@@ -183,7 +217,9 @@ COVERED: dict[str, Covered] = {
         )
         for part in ("id = :id", "r.id = :id")
     },
-    "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
+    "in_thread: owner = ?": Covered(
+        "what it finds is loaded as the owner's own", "load_own: r.owner = ?"
+    ),
 }
 #: Conditions that no try of an owner can miss, and why.
 _UPKEEP = "whole books are kept in order and restored for no owner and no view; other proofs do"
@@ -198,21 +234,24 @@ MOVING = frozenset(
 #: What the engine itself trips over where another mark than the one that is meant goes.
 TRIPS: dict[str, type[Exception]] = {"remove_property: name = ?": TypeError}
 _RESTRICTED = "only hides more of a restricted owner, and none is here; every engine's suite restricts one of two owners"
-_NOTED = (
-    "only a service's audit and keys ask it; every engine's suite notes reads of two owners and two tenants"
-)
+_NOTED = "only a service's audit and keys ask it; every engine's suite notes reads of two owners and two tenants"
 _UNLISTED = "no try gives a record more sources than it lists; a suite of every engine does, and names another's group"
 _GROUPED = "what it gives is looked up by its record"
 OFF_THE_PATH: dict[str, str] = {
     **dict.fromkeys(
-        ("restrictions_of", "restricted", "lift_restriction", "lacking: q.no = t.record"), _RESTRICTED
+        ("restrictions_of", "restricted", "lift_restriction", "lacking: q.no = t.record"),
+        _RESTRICTED,
     ),
     **dict.fromkeys(
-        ("lacking: p.no = q.owner", "due_job: p.no = j.owner", "stale_terms: p.no = r.owner"), _RESTRICTED
+        ("lacking: p.no = q.owner", "due_job: p.no = j.owner", "stale_terms: p.no = r.owner"),
+        _RESTRICTED,
     ),
     "visible_shelves: x.digest = o.digest": _RESTRICTED,
     **dict.fromkeys(("key_uses_of", "reads_of_tenant", "reads_of_owner", "drop_reads"), _NOTED),
-    **{f"{name}: x.digest = p.digest": _RESTRICTED for name in ("lacking", "due_job", "stale_terms")},
+    **{
+        f"{name}: x.digest = p.digest": _RESTRICTED
+        for name in ("lacking", "due_job", "stale_terms")
+    },
     "erasures_of": "only an export of everything about one person asks it; every engine's suite erases one of two owners",
     "version_of": "asked only for records that a line of the owner's own ledger names",
     "last_user_turn": _TURN,

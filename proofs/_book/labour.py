@@ -53,7 +53,9 @@ def work(path: Path, fate: Fate, manner: Manner) -> None:
 
 def hurried() -> AbstractContextManager[object]:
     """Retry failed jobs at once."""
-    return patch.multiple(worker, FIRST_PAUSE_SECONDS=PAUSE_SECONDS, LONGEST_PAUSE_SECONDS=PAUSE_SECONDS)
+    return patch.multiple(
+        worker, FIRST_PAUSE_SECONDS=PAUSE_SECONDS, LONGEST_PAUSE_SECONDS=PAUSE_SECONDS
+    )
 
 
 async def _work(path: Path, fate: Fate, manner: Manner) -> None:

@@ -56,7 +56,11 @@ async def jobs(s: Session) -> None:
     s.touched |= {job.owner for job in (first, second) if job.owner}
     for job in await engine.jobs(None, 200):
         # Jobs that threads put by themselves carry nothing.
-        if job.owner and job.payload and owner_of(str(job.payload["word"])) != world.NUMBER_OF[job.owner]:
+        if (
+            job.owner
+            and job.payload
+            and owner_of(str(job.payload["word"])) != world.NUMBER_OF[job.owner]
+        ):
             raise Leak(f"a job of {job.owner.parts} is listed with another's payload")
 
 
@@ -92,11 +96,19 @@ async def _put_job(s: Session) -> None:
     thread = s.pick(party, WHOLE, "thread", strange=0)
     if s.oracle.records[thread].party != party or not s.oracle.sees(party, WHOLE, thread):
         return
-    said = c.Append(thread, (world.a_message(party, thread, f"{word} grew in the garden", s.clock()),))
-    kind, about = s.rng.choice(("derive", "derive", "idle")), s.pick(party, WHOLE, "memory", strange=0)
+    said = c.Append(
+        thread, (world.a_message(party, thread, f"{word} grew in the garden", s.clock()),)
+    )
+    kind, about = (
+        s.rng.choice(("derive", "derive", "idle")),
+        s.pick(party, WHOLE, "memory", strange=0),
+    )
     records = (about,) if s.oracle.sees(party, WHOLE, about) else ()
     draft = JobDraft(
-        kind=kind, key=s.rng.choice(("k", "k%", str(thread))), payload={"word": word}, records=records
+        kind=kind,
+        key=s.rng.choice(("k", "k%", str(thread))),
+        payload={"word": word},
+        records=records,
     )
     receipt = await s.book(party).door.write(
         party, WHOLE, Actor("owner"), [said], request=None, jobs=(draft,)
@@ -123,7 +135,9 @@ async def _handle(s: Session, job: Job) -> None:
     seen = s.oracle.sees(job.owner, WHOLE, source)
     audience = s.oracle.records[source].audience
     text = f"the garden grew {s.word(job.owner, audience)}"
-    memory = Memory(id=new_id(), owner=job.owner, content=text, sources=(source,), observed_at=s.clock())
+    memory = Memory(
+        id=new_id(), owner=job.owner, content=text, sources=(source,), observed_at=s.clock()
+    )
     asking = s.book(job.owner).door.write(
         job.owner, WHOLE, Actor("system"), [c.Remember(memory, audience=audience)], request=None, era=job.era,
         operation=f"job {new_id()}",

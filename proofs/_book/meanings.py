@@ -16,7 +16,9 @@ async def judge_vectors(book: Book, when: str) -> None:
     for embedder in EMBEDDERS:
         await VectorMaker(book.engine, embedder).catch_up()
     assert isinstance(book.engine, SqliteEngine)
-    strange = await book.engine.file.read(lambda connection: connection.execute(_VECTORS).fetchall())
+    strange = await book.engine.file.read(
+        lambda connection: connection.execute(_VECTORS).fetchall()
+    )
     sets = {one.name: one for one in await book.engine.vector_sets()}
     for embedder in EMBEDDERS:
         found = {id: packed for name, id, packed in strange if name == embedder.embedding.name}
@@ -25,11 +27,15 @@ async def judge_vectors(book: Book, when: str) -> None:
         if embedder.embedding.name not in sets:
             continue
         if sets[embedder.embedding.name].count != len(found):
-            raise Returned(f"{when}: {embedder.embedding.name} counts other vectors than its {len(found)}")
+            raise Returned(
+                f"{when}: {embedder.embedding.name} counts other vectors than its {len(found)}"
+            )
         await _judge_right(book, embedder, found, when)
 
 
-async def _judge_right(book: Book, embedder: StubEmbedder, found: dict[bytes, bytes], when: str) -> None:
+async def _judge_right(
+    book: Book, embedder: StubEmbedder, found: dict[bytes, bytes], when: str
+) -> None:
     for owner in await book.admin.owners():
         page = await book.records.list(owner, types=PASSAGE_TYPES, limit=1000, as_owner=True)
         for record in page.records:

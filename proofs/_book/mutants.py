@@ -14,14 +14,39 @@ from memoranda.engines.sqlite.file import connections
 
 #: Columns that say whose, for whom, or which; others filter what an owner may see anyway.
 _BOUNDS = (
-    *("tenant", "kind", "id", "owner", "erased_at", "audience", "agent", "groups", "shelf", "no", "name"),
-    *("record", "source", "thread", "digest", "era", "operation", "run", "position", "slot", "place"),
+    *(
+        "tenant",
+        "kind",
+        "id",
+        "owner",
+        "erased_at",
+        "audience",
+        "agent",
+        "groups",
+        "shelf",
+        "no",
+        "name",
+    ),
+    *(
+        "record",
+        "source",
+        "thread",
+        "digest",
+        "era",
+        "operation",
+        "run",
+        "position",
+        "slot",
+        "place",
+    ),
 )
 _COLUMN = rf"(?:\w+\.)?(?:{'|'.join(_BOUNDS)})|json_extract\(r\.body, '\$\.agent'\)"
 #: A vector's place is told by its set and its record.
 _SET = r"(?:\?|:set)"
 _PLACE = rf"\({_SET} << 40\) \+ (?:\?|\w+\.\w+)"
-_VALUE = rf"{_PLACE}|\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{{\w+\}}\)|\(SELECT value FROM json_each\(:\w+\)\)"  # noqa: S608
+_VALUE = (
+    rf"{_PLACE}|\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{{\w+\}}\)|\(SELECT value FROM json_each\(:\w+\)\)"  # noqa: S608
+)
 #: A row that is bounded already looks up its own owner, shelf or record by number: no filter.
 _LOOKUP = re.compile(
     r"[os]\.no = \w\.(?:owner|shelf)|r\.no = \w\.record|\w\.record = r\.no|r\.id = l\.record"
@@ -47,7 +72,11 @@ class Mutant:
 def of_statements() -> list[Mutant]:
     """Return a mutant for each limiting condition of each statement, in the order of the file."""
     return [
-        Mutant(name, f"{found.group()}{f' ({place})' if place else ''}", _without(name, found.group(), place))
+        Mutant(
+            name,
+            f"{found.group()}{f' ({place})' if place else ''}",
+            _without(name, found.group(), place),
+        )
         for name, text in connections.statements().items()
         for place, found in _numbered(text)
     ]
@@ -69,7 +98,9 @@ def _without(name: str, condition: str, place: int) -> Callable[[], Any]:
     def patched() -> Iterator[None]:
         # Looked for anew: another condition of the same statement may be left out already.
         text = connections.statements()[name]
-        found = next(f for number, f in _numbered(text) if (number, f.group()) == (place, condition))
+        found = next(
+            f for number, f in _numbered(text) if (number, f.group()) == (place, condition)
+        )
         with replaced(name, text[: found.start()] + _always(condition) + text[found.end() :]):
             yield
 
@@ -103,11 +134,17 @@ def rewritten(function: Any, old: str, new: str) -> Iterator[None]:
     """Replace a part of a function's source for a while, in every module that imported it."""
     source = textwrap.dedent(inspect.getsource(function))
     if source.count(old) != 1:
-        raise LookupError(f"{function.__qualname__} holds {old!r} {source.count(old)} times, not once")
+        raise LookupError(
+            f"{function.__qualname__} holds {old!r} {source.count(old)} times, not once"
+        )
     made: dict[str, Any] = {}
     # Deferred annotations need not be evaluated again.
     code = "from __future__ import annotations\n" + source.replace(old, new)
-    exec(compile(code, f"<{function.__qualname__} rewritten>", "exec"), dict(function.__globals__), made)
+    exec(
+        compile(code, f"<{function.__qualname__} rewritten>", "exec"),
+        dict(function.__globals__),
+        made,
+    )
     original = function.__code__
     function.__code__ = made[function.__name__].__code__
     try:

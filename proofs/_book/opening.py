@@ -22,8 +22,12 @@ from memoranda.ports import Engine
 T = TypeVar("T")
 
 
-async def _open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:
-    return await SqliteEngine.open(Path(address), create=create, read_only=read_only, synchronous="OFF")
+async def _open_engine(
+    address: str | Path, *, create: bool = True, read_only: bool = False
+) -> Engine:
+    return await SqliteEngine.open(
+        Path(address), create=create, read_only=read_only, synchronous="OFF"
+    )
 
 
 @contextmanager

@@ -94,7 +94,9 @@ class Oracle:
     def visible(self, party: Owner, view: View) -> Iterator[Known]:
         """Yield all records that a view of this owner sees."""
         own = self.of.get(party, {}).values()
-        return (known for known in own if known.status != "withdrawn" and may_read(known.audience, view))
+        return (
+            known for known in own if known.status != "withdrawn" and may_read(known.audience, view)
+        )
 
     def judge(self, output: object, party: Owner, view: View, what: str) -> None:
         """Raise Leak if an output contains a canary that the view may not see."""
@@ -107,19 +109,28 @@ class Oracle:
         return (
             known is not None
             and may_read(known.audience, view)
-            and any(word in words and may_read(audience, view) for audience, words in known.seen.values())
+            and any(
+                word in words and may_read(audience, view)
+                for audience, words in known.seen.values()
+            )
         )
 
     def readers(self, audience: Audience) -> frozenset[tuple[str | None, frozenset[str]]]:
         """Return everyone who may read an audience: all agents in all combinations of groups."""
-        every = chain.from_iterable(combinations(self.groups, n) for n in range(len(self.groups) + 1))
+        every = chain.from_iterable(
+            combinations(self.groups, n) for n in range(len(self.groups) + 1)
+        )
         universe = [View(agent=agent, groups=some) for some in every for agent in self.agents]
         found = {(v.agent, frozenset(v.groups)) for v in universe if may_read(audience, v)}
         return frozenset(found | ({(None, frozenset())} if may_read(audience, View()) else set()))
 
     def within(self, audience: Audience, wider: Audience, writer: View) -> bool:
         """Return True if every reader of the one may read the other; a writer may keep for itself what it sees."""
-        if audience.kind.value == "self" and may_read(wider, writer) and audience.agent == writer.agent:
+        if (
+            audience.kind.value == "self"
+            and may_read(wider, writer)
+            and audience.agent == writer.agent
+        ):
             return True
         if writer.whole and audience.kind.value == "self":
             return wider.kind.value != "self" or wider == audience
@@ -165,7 +176,11 @@ class Oracle:
         """Return a record with all of its owner's records that are derived from it, directly or not."""
         found = {id}
         while True:
-            own = (known for known in self.records.values() if known.party == party and known.id not in found)
+            own = (
+                known
+                for known in self.records.values()
+                if known.party == party and known.id not in found
+            )
             more = {known.id for known in own if not found.isdisjoint(known.grounds)}
             if not more:
                 return found

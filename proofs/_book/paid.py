@@ -25,6 +25,12 @@ async def keep_answer(book: Book, at: datetime, about: UUID, text: str) -> None:
 async def pay(book: Book, at: datetime, owner: Owner, agent: str) -> None:
     """Count a call to a language model about an owner."""
     spent = Spent(
-        tenant=book.tenant, owner=owner, agent=agent, day=at.date(), task="form", model="p:m", calls=1
+        tenant=book.tenant,
+        owner=owner,
+        agent=agent,
+        day=at.date(),
+        task="form",
+        model="p:m",
+        calls=1,
     )
     await book.engine.note_spent(spent)

@@ -75,7 +75,9 @@ class Part:
 class Person:
     """A writer of one owner's data, and of a neighbour's that stays."""
 
-    def __init__(self, book: Book, marks: Marks, rng: random.Random, clock: Moving, rows: int) -> None:
+    def __init__(
+        self, book: Book, marks: Marks, rng: random.Random, clock: Moving, rows: int
+    ) -> None:
         self.book = book
         self.marks = marks
         self.rng = rng
@@ -102,7 +104,14 @@ class Person:
         """Write everything, while other rows grow and disappear in between."""
         await self._ground()
         await self._among_others()
-        for write in (self._memory, self._agents, self._words, self._messages, self._thread, self._rest):
+        for write in (
+            self._memory,
+            self._agents,
+            self._words,
+            self._messages,
+            self._thread,
+            self._rest,
+        ):
             await write()
         await self._wear()
 
@@ -110,7 +119,9 @@ class Person:
         book = self.book
         self.next_door = (await book.remember(self.neighbour, "Ben tends the garden.")).id
         self.standing = (await book.remember(self.owner, self.text("owner memory.content", 900))).id
-        self.talk = await book.thread(self.owner, name="talk", agent=self.agent, groups=[self.group])
+        self.talk = await book.thread(
+            self.owner, name="talk", agent=self.agent, groups=[self.group]
+        )
 
     # ── (a) a memory ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -129,7 +140,9 @@ class Person:
             self.owner, made.id, {"tags": [mark("memory tag before")]}, as_owner=True
         )
         await self.book.memories.amend(self.owner, made.id, {"tags": []}, as_owner=True)
-        alone = await self.remember_again(None, content=self.text("memory derived"), sources=[made.id])
+        alone = await self.remember_again(
+            None, content=self.text("memory derived"), sources=[made.id]
+        )
         shared = await self.remember_again(
             None, content="It rests on more than one.", sources=[made.id, self.standing]
         )
@@ -157,7 +170,10 @@ class Person:
     async def _experience(self, part: Part, lesson: UUID) -> None:
         """Write one line that was learnt from the person alone, and one that was also learnt from the neighbour."""
         learnt = await self.book.experience.add(
-            "guide", "heuristics", self.text(f"{part.name} experience"), evidence={self.owner.id: [lesson]}
+            "guide",
+            "heuristics",
+            self.text(f"{part.name} experience"),
+            evidence={self.owner.id: [lesson]},
         )
         also = await self.book.experience.add(
             "guide", "known_pitfalls", "Gardens need water.",
@@ -177,7 +193,9 @@ class Person:
         if dead:
             leased = await self.book.engine.lease([FORM], "w", self.clock(), 60)
             assert leased is not None and leased.records == (about,)
-            await self.book.engine.fail(leased, self.text(f"{part.name} job error"), self.clock(), None)
+            await self.book.engine.fail(
+                leased, self.text(f"{part.name} job error"), self.clock(), None
+            )
 
     async def _profile(self, part: Part) -> None:
         """Write a profile with a pinned field that an agent tried to change; the ledger names the field."""
@@ -203,17 +221,27 @@ class Person:
         part = self.parts["agent"]
         made = await self.remember_again(None, content=self.text("agent content", 500))
         drawn = await self.book.remember(
-            self.owner, self.text("agent derived", 300), sources=[made.id], audience="self", agent="other"
+            self.owner,
+            self.text("agent derived", 300),
+            sources=[made.id],
+            audience="self",
+            agent="other",
         )
         part.ids, part.derived = [made.id], [drawn.id]
-        await self.book.memories.share(self.owner, made.id, Audience.of_agent("other"), as_owner=True)
+        await self.book.memories.share(
+            self.owner, made.id, Audience.of_agent("other"), as_owner=True
+        )
 
     async def live_on(self) -> None:
         """Write more after the backups were made."""
-        await self.book.memories.share(self.owner, self.parts["agent"].ids[0], "global", as_owner=True)
+        await self.book.memories.share(
+            self.owner, self.parts["agent"].ids[0], "global", as_owner=True
+        )
 
     async def _note(self, draft: JobDraft) -> None:
-        note = Memory(id=new_id(), owner=self.owner, content="There is work.", observed_at=self.clock())
+        note = Memory(
+            id=new_id(), owner=self.owner, content="There is work.", observed_at=self.clock()
+        )
         await self.book.door.write(
             self.owner, WHOLE, Actor("owner"), [c.Remember(note)], request=None, jobs=(draft,)
         )
@@ -224,7 +252,9 @@ class Person:
         """Say things with some words beside others, and write what came from these words alone, and from more."""
         part = self.parts["words"]
         part.hidden = self.rng.random() < 0.5
-        talk = await self.book.thread(self.owner, name="words", agent=self.agent, groups=[self.group])
+        talk = await self.book.thread(
+            self.owner, name="words", agent=self.agent, groups=[self.group]
+        )
         before, after = (self.text(f"owner words {side}", 50) for side in ("before", "after"))
         drafts, places, lefts = [], [], []
         for size in SIZES[:4]:
@@ -254,7 +284,11 @@ class Person:
             quotes=(Cited(message=said[0], quote=words),), observed_at=self.clock(),
         )  # fmt: skip
         bare = Memory(
-            id=new_id(), owner=self.owner, content=words, sources=(said[0],), observed_at=self.clock()
+            id=new_id(),
+            owner=self.owner,
+            content=words,
+            sources=(said[0],),
+            observed_at=self.clock(),
         )
         both = Memory(
             id=new_id(), owner=self.owner, content="It was said, and it was known.", sources=(said[0], self.standing),
@@ -268,9 +302,13 @@ class Person:
         told_by = (quoting, bare, both, beside)
         changes = [c.Remember(one, audience=Audience.of_agent(self.agent)) for one in told_by]
         profile = {"items": [words, "The rest stays."]}
-        patch = c.PatchProfile(new_id(), "Words", Audience.of_agent(self.agent), profile, sources=(said[0],))
+        patch = c.PatchProfile(
+            new_id(), "Words", Audience.of_agent(self.agent), profile, sources=(said[0],)
+        )
         summed = SummariseThread(thread, self.text("words summary", 900), len(said))
-        await self.book.door.write(self.owner, WHOLE, Actor("owner"), [*changes, patch, summed], request=None)
+        await self.book.door.write(
+            self.owner, WHOLE, Actor("owner"), [*changes, patch, summed], request=None
+        )
         part.derived += [quoting.id, bare.id]
         part.kept += [both.id, beside.id]
         told = await self.book.episodes.record(
@@ -288,7 +326,9 @@ class Person:
              "native": {"raw": self.text("messages native", size // 4)}}
             for size in (*SIZES, LARGEST)
         ]  # fmt: skip
-        await self.talk.append([{"role": "user", "content": self.text("owner message before", 4000)}])
+        await self.talk.append(
+            [{"role": "user", "content": self.text("owner message before", 4000)}]
+        )
         operation = mark("messages operation")
         receipt = await self.talk.append(said, operation=operation)
         part.ids = list(receipt.ids())
@@ -307,7 +347,11 @@ class Person:
 
     async def _derived(self, label: str, sources: Sequence[UUID]) -> Receipt:
         return await self.book.remember(
-            self.owner, self.text(label, 800), sources=sources, agent=self.agent, groups=[self.group]
+            self.owner,
+            self.text(label, 800),
+            sources=sources,
+            agent=self.agent,
+            groups=[self.group],
         )
 
     # ── (e) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -333,7 +377,9 @@ class Person:
         )  # fmt: skip
         part.kept.append(both.id)
         episode = {**self._episode("thread"), "sources": [self.standing]}
-        closed = await thread.close(result={"answer": self.text("thread result", 3000)}, episode=episode)
+        closed = await thread.close(
+            result={"answer": self.text("thread result", 3000)}, episode=episode
+        )
         part.derived += closed.ids("episode")
         await self._job(part, said.id, dead=True)
 
@@ -354,9 +400,16 @@ class Person:
                 schema=mark("owner schema name"), agent=self.agent, groups=[self.group],
             )  # fmt: skip
         await book.episodes.record(
-            self.owner, agent=self.agent, audience="group", groups=[self.group], **self._episode("owner")
+            self.owner,
+            agent=self.agent,
+            audience="group",
+            groups=[self.group],
+            **self._episode("owner"),
         )
-        operation, statement = mark("owner operation"), {"content": self.text("owner last memory", 400)}
+        operation, statement = (
+            mark("owner operation"),
+            {"content": self.text("owner last memory", 400)},
+        )
         await self.remember_again(operation, **statement)
         part.operations.append((operation, statement))
         await self._experience(part, self.standing)
@@ -374,7 +427,9 @@ class Person:
         """Write small rows of the person between rows of the neighbour that will grow and move them."""
         part = self.parts["memory"]
         for _ in range(self._rows // 5):
-            small = [{"content": self.text("memory small", self.rng.randint(20, 120))} for _ in range(5)]
+            small = [
+                {"content": self.text("memory small", self.rng.randint(20, 120))} for _ in range(5)
+            ]
             part.ids += (await self.book.memories.remember_all(self.owner, small)).ids()
             some = [{"content": f"Ben saw bird {number}."} for number in range(5)]
             self._pushing += (await self.book.memories.remember_all(self.neighbour, some)).ids()
@@ -383,15 +438,24 @@ class Person:
         """Let rows grow, shrink and disappear, so that pages split and merge with old copies in their gaps."""
         thread = await self.book.thread(self.neighbour, agent="guide")
         for number in range(4):
-            said = [{"role": "user", "content": "the garden grows " * (size // 17 + 1)} for size in SIZES]
+            said = [
+                {"role": "user", "content": "the garden grows " * (size // 17 + 1)}
+                for size in SIZES
+            ]
             receipt = await thread.append(said)
-            await self.talk.set(state={"grown": self.text("owner thread state", self.rng.choice(SIZES))})
+            await self.talk.set(
+                state={"grown": self.text("owner thread state", self.rng.choice(SIZES))}
+            )
             await self.talk.append("user", self.text("owner churn", self.rng.choice(SIZES)))
             fields = {"applies_when": self.text("owner applies_when", self.rng.choice(SIZES))}
             await self.book.memories.amend(self.owner, self.standing, fields, as_owner=True)
             if number == 1:
-                await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), as_owner=True)
+                await self.book.forget(
+                    self.neighbour, self.rng.sample(receipt.ids(), 2), as_owner=True
+                )
         for _ in range(4):
             pushing = self.rng.sample(self._pushing, len(self._pushing) // 2)
-            grown = [c.Amend(id, {"applies_when": "x" * self.rng.randint(50, 3000)}) for id in pushing]
+            grown = [
+                c.Amend(id, {"applies_when": "x" * self.rng.randint(50, 3000)}) for id in pushing
+            ]
             await self.book.door.write(self.neighbour, WHOLE, Actor("owner"), grown, request=None)

@@ -81,7 +81,9 @@ async def perform(book: Book, action: Action) -> Outcome:
 async def _do(book: Book, action: Action) -> Any:
     match action.kind:
         case "forget":
-            return await book.forget(action.owner, action.ids, everything=not action.ids, as_owner=True)
+            return await book.forget(
+                action.owner, action.ids, everything=not action.ids, as_owner=True
+            )
         case "append":
             thread = ThreadHandle(book._services, action.owner, action.ids[0], WHOLE, None)
             return await thread.append("user", f"said {action.word}", operation=action.word)
@@ -97,7 +99,9 @@ async def _do(book: Book, action: Action) -> Any:
             other = await _other_embedder(book)
             await VectorMaker(book.engine, other).renew()
         case "drain":
-            return await Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now).drain(limit=5)
+            return await Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now).drain(
+                limit=5
+            )
         case _:
             return await book.remember(
                 action.owner, f"known {action.word}", sources=action.ids, operation=action.word
@@ -113,7 +117,11 @@ async def form(book: Book, job: Job) -> None:
     """Do a job's work: remember its quote, with its records as sources, in the owner's era of that time."""
     assert job.owner is not None
     memory = Memory(
-        id=new_id(), owner=job.owner, content=job.payload["text"], sources=job.records, observed_at=utc_now()
+        id=new_id(),
+        owner=job.owner,
+        content=job.payload["text"],
+        sources=job.records,
+        observed_at=utc_now(),
     )
     await book.door.write(
         job.owner, WHOLE, Actor("system"), [c.Remember(memory, audience=EVERYONE)], request=None, era=job.era,
@@ -159,19 +167,28 @@ class Race:
         kind = f"{FORM} {self.owner.id}" if key == "in hand" else FORM
         word = self.word("job")
         self.free = word if not about else self.free
-        draft = JobDraft(kind=kind, key=key, payload={"text": f"formed {word}"}, records=tuple(about))
+        draft = JobDraft(
+            kind=kind, key=key, payload={"text": f"formed {word}"}, records=tuple(about)
+        )
         note = c.PatchProfile(new_id(), "Profile", EVERYONE, {key: "x"})
-        await book.door.write(self.owner, WHOLE, Actor("system"), [note], request=None, jobs=(draft,))
+        await book.door.write(
+            self.owner, WHOLE, Actor("system"), [note], request=None, jobs=(draft,)
+        )
 
     def actions(self, longest: float) -> list[Action]:
         """Return all actions, the erasure first."""
         ids = {"owner": (), "thread": (self.thread,), "messages": self.said[:2]}[self.target]
         parts: list[tuple[Kind, tuple[UUID, ...]]] = [("append", (self.thread,))] * 3
         parts += [("remember", ())] * 2
-        parts += [("derive", (self.said[0],)), ("derive", self.said[:2]), ("both", (self.said[0], self.base))]
+        parts += [
+            ("derive", (self.said[0],)),
+            ("derive", self.said[:2]),
+            ("both", (self.said[0], self.base)),
+        ]
         found = [Action("forget", self.owner, "", ids, delay=self._delay(longest))]
         found += [
-            Action(kind, self.owner, self.word(kind), on, delay=self._delay(longest)) for kind, on in parts
+            Action(kind, self.owner, self.word(kind), on, delay=self._delay(longest))
+            for kind, on in parts
         ]
         found.append(Action("import", self.owner, "", lines=self.lines, delay=self._delay(longest)))
         found.append(Action("work", self.owner, "", job=self.leased, delay=self._delay(longest)))
@@ -223,7 +240,9 @@ class Race:
                     f"{when}: {id} of {self.owner.id} is named, though {self.target} was forgotten"
                 )
 
-    def _expected(self, outcomes: Sequence[Outcome], forgetting: Outcome) -> tuple[set[str], set[str]]:
+    def _expected(
+        self, outcomes: Sequence[Outcome], forgetting: Outcome
+    ) -> tuple[set[str], set[str]]:
         """Return the words that may be there, and those that must."""
         may: set[str] = set() if self.target == "owner" else {self.free}
         must: set[str] = set()
@@ -234,7 +253,15 @@ class Race:
                 raise Returned(
                     f"{kind} of {self.owner.id} was refused while {self.target} was forgotten: {outcome.error}"
                 )
-            if outcome.error or kind in ("forget", "import", "work", "drain", "derive", "embed", "reembed"):
+            if outcome.error or kind in (
+                "forget",
+                "import",
+                "work",
+                "drain",
+                "derive",
+                "embed",
+                "reembed",
+            ):
                 continue
             if self.target == "owner":
                 if kind == "remember" and outcome.ended > forgetting.began:
@@ -256,9 +283,14 @@ class Race:
             if action.kind not in ("append", "remember", "derive", "both"):
                 continue
             again = await perform(book, action)
-            stood = action.word in self._expected(outcomes, _forgetting(outcomes))[0] and not outcome.error
+            stood = (
+                action.word in self._expected(outcomes, _forgetting(outcomes))[0]
+                and not outcome.error
+            )
             if outcome.error and not again.error and action.kind != "remember":
-                raise Returned(f"{action.kind} of {self.owner.id} was refused, and its repetition was not")
+                raise Returned(
+                    f"{action.kind} of {self.owner.id} was refused, and its repetition was not"
+                )
             if not outcome.error and not stood and not again.error:
                 raise Returned(f"a repetition of {action.kind} of {self.owner.id} was not refused")
         again = await perform(book, Action("work", self.owner, "", job=self.leased))

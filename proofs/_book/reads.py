@@ -19,7 +19,11 @@ async def get(s: Session) -> None:
     party, view = s.someone()
     id = s.pick(party, view)
     found = await s.only_if(
-        s.oracle.sees(party, view, id), s.book(party).records.get(party, id, **who(view)), party, view, "get"
+        s.oracle.sees(party, view, id),
+        s.book(party).records.get(party, id, **who(view)),
+        party,
+        view,
+        "get",
     )
     if found is not None and (found.id, found.owner, found.audience) != (
         id,
@@ -61,7 +65,9 @@ async def count(s: Session) -> None:
 
 def _conditions(s: Session, party: Owner, view: View) -> tuple[dict[str, Any], Any]:
     """Return conditions for a list, and the same in plain Python; the thread may be another owner's."""
-    types = s.rng.choice([None, ["memory"], ["message"], ["message", "episode"], ["thread"], ["profile"]])
+    types = s.rng.choice(
+        [None, ["memory"], ["message"], ["message", "episode"], ["thread"], ["profile"]]
+    )
     only: dict[str, Any] = {}
     tests = [lambda k: types is None or k.type in types]
     chance = s.rng.random()
@@ -107,7 +113,9 @@ async def history(s: Session) -> None:
     id = s.pick(party, view)
     known = s.oracle.records[id]
     seen = s.oracle.sees(party, view, id)
-    steps = await s.told(s.book(party).records.history(party, id, **who(view)), party, view, "history")
+    steps = await s.told(
+        s.book(party).records.history(party, id, **who(view)), party, view, "history"
+    )
     if isinstance(steps, MemorandaError):
         if seen:
             raise Leak(f"history of {id} as {view}: {steps}")
@@ -142,7 +150,8 @@ async def uses(s: Session) -> None:
     wrong = [
         id
         for id in ids
-        if s.oracle.sees(party, view, id) and s.truth.uses(id) != (found[id].count if id in found else 0)
+        if s.oracle.sees(party, view, id)
+        and s.truth.uses(id) != (found[id].count if id in found else 0)
     ]
     if wrong:
         raise Leak(f"uses of {party.parts} as {view} tells another's of {wrong}")
@@ -152,7 +161,10 @@ async def ledger(s: Session) -> None:
     party, view = s.someone()
     after = s.rng.randrange(6)
     entries = await s.told(
-        s.book(party).records.ledger(party, after=after, limit=50, **who(view)), party, view, "ledger"
+        s.book(party).records.ledger(party, after=after, limit=50, **who(view)),
+        party,
+        view,
+        "ledger",
     )
     if isinstance(entries, MemorandaError) or not view.whole:
         if view.whole or not isinstance(entries, NotAllowed):
@@ -189,7 +201,9 @@ async def shelves(s: Session) -> None:
     ]
     s.oracle.judge(found, tenant, WHOLE, "the tenant's records")
     owners = [owner.parts for owner in await book.admin.owners()]
-    if sorted(owners) != sorted(parts for parts in s.truth.numbers().values() if parts[0] == party.tenant):
+    if sorted(owners) != sorted(
+        parts for parts in s.truth.numbers().values() if parts[0] == party.tenant
+    ):
         raise Leak(f"owners listed for {party.tenant!r} are not its own")
 
 
@@ -265,14 +279,20 @@ async def export(s: Session) -> None:
         tail = line.get("tail")
         if line["line"] == "use" and UUID(line["id"]) not in own:
             raise Leak(f"the export of {party.parts} tells of the use of {line['id']}")
-        if tail is not None and (row := s.truth.row(UUID(line["record"]["id"]))) and row.seq != tail:
+        if (
+            tail is not None
+            and (row := s.truth.row(UUID(line["record"]["id"])))
+            and row.seq != tail
+        ):
             raise Leak(f"the export of {party.parts} ends a thread at {tail}, not {row.seq}")
     standing = s.truth.era(party)
     positions = [line["position"] for line in told if line["line"] == "entry"]
     if positions != list(range(1, standing[1] + 1 if standing else 1)):
         raise Leak(f"the export of {party.parts} has another ledger than its own")
     for known in own.values():
-        counts = [line["count"] for line in told if line["line"] == "use" and line["id"] == str(known.id)]
+        counts = [
+            line["count"] for line in told if line["line"] == "use" and line["id"] == str(known.id)
+        ]
         if s.truth.uses(known.id) != sum(counts):
             raise Leak(f"the export of {party.parts} lacks the use of {known.id}")
 

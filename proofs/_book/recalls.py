@@ -14,7 +14,15 @@ from memoranda.model.ledger import Actor
 from memoranda.model.messages import Episode, Outcome
 from memoranda.model.passages import Sight
 from memoranda.model.query import Filter
-from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, OwnerKind, RecordType, View
+from memoranda.model.records import (
+    PASSAGE_TYPES,
+    WHOLE,
+    Audience,
+    Owner,
+    OwnerKind,
+    RecordType,
+    View,
+)
 from memoranda.model.values import new_id
 from memoranda.model.vectors import pack_vector
 from memoranda.recall.recall import Recall
@@ -29,9 +37,13 @@ from proofs._book.truth import Row
 async def recall(s: Session) -> None:
     party, view = s.someone()
     sought = s.oracle.records[s.pick(party, view, "memory", "message", "episode")]
-    question = " ".join([sought.word or "garden", *s.rng.choice([["garden"], [], ["spring", "said"]])])
+    question = " ".join(
+        [sought.word or "garden", *s.rng.choice([["garden"], [], ["spring", "said"]])]
+    )
     mode = s.rng.choice(("words", *MODES))
-    hits = await s.book(party).recall(party, question, limit=s.rng.choice([3, 5, 20]), mode=mode, **who(view))
+    hits = await s.book(party).recall(
+        party, question, limit=s.rng.choice([3, 5, 20]), mode=mode, **who(view)
+    )
     s.oracle.judge([(hit.record, hit.words) for hit in hits], party, view, "recall")
     for hit in hits:
         if not s.oracle.sees(party, view, hit.id):
@@ -48,12 +60,18 @@ async def recall_filtered(s: Session) -> None:
     if sought is None or sought.type not in PASSAGE_TYPES:
         return
     facets = {facet: sought.body.get(facet) for facet in ("agent", "key", "tags")}
-    properties: dict[str, Any] = {"agent": facets["agent"], "keys": facets["key"], "tags": facets["tags"]}
+    properties: dict[str, Any] = {
+        "agent": facets["agent"],
+        "keys": facets["key"],
+        "tags": facets["tags"],
+    }
     properties |= {"kinds": sought.kind, "thread": sought.thread}
     names = [name for name, value in properties.items() if value]
     chosen = s.rng.sample(names, min(len(names), s.rng.choice((1, 1, 2))))
     only: Any = {name: properties[name] for name in chosen}
-    asking = s.book(party).recall(party, "garden", only=only, mode="recent", limit=1000, **who(view))
+    asking = s.book(party).recall(
+        party, "garden", only=only, mode="recent", limit=1000, **who(view)
+    )
     found = {hit.id for hit in await asking}
     expected = {
         known.id
@@ -61,7 +79,9 @@ async def recall_filtered(s: Session) -> None:
         if known.found_by_words and _has(s.truth.row(known.id), only)
     }
     if found != expected:
-        raise Leak(f"recall of {party.parts} as {view} with {only} finds {len(found)} of {len(expected)}")
+        raise Leak(
+            f"recall of {party.parts} as {view} with {only} finds {len(found)} of {len(expected)}"
+        )
 
 
 def _has(row: Row | None, only: dict[str, Any]) -> bool:
@@ -75,7 +95,9 @@ def _has(row: Row | None, only: dict[str, Any]) -> bool:
         "thread": row.thread,
     }
     return all(
-        not set(wanted).isdisjoint(row.body.get("tags", ())) if name == "tags" else held[name] == wanted
+        not set(wanted).isdisjoint(row.body.get("tags", ()))
+        if name == "tags"
+        else held[name] == wanted
         for name, wanted in only.items()
     )
 
@@ -85,7 +107,11 @@ async def context(s: Session) -> None:
     party, view = s.someone()
     sought = s.oracle.records[s.pick(party, view, "memory", "message", "episode")]
     made = await s.book(party).context(
-        party, f"{sought.word} garden", budget=s.rng.choice([200, 2000]), mark_used=False, **who(view)
+        party,
+        f"{sought.word} garden",
+        budget=s.rng.choice([200, 2000]),
+        mark_used=False,
+        **who(view),
     )
     agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=view.agent or "nobody")
     own = {word for known in s.oracle.of.get(agent, {}).values() for word in known.words}
@@ -101,13 +127,19 @@ async def at_the_wall(s: Session) -> None:
     found += await engine.most_used(party, view, Filter(types=memories), 50)
     found += [record.id for record in await engine.newest(party, view, Filter(), 50)]
     for newest_first in (False, True):
-        waiting = Filter(types=frozenset({RecordType.MESSAGE}), unformed=True, newest_first=newest_first)
-        found += [record.id for record in (await engine.scan(party, view, waiting, None, 50)).records]
+        waiting = Filter(
+            types=frozenset({RecordType.MESSAGE}), unformed=True, newest_first=newest_first
+        )
+        found += [
+            record.id for record in (await engine.scan(party, view, waiting, None, 50)).records
+        ]
     if others := [job.owner for job in await engine.jobs(None, 1000, party) if job.owner != party]:
         raise Leak(f"{party.parts} is told of jobs of {others}")
     kinds = await engine.kinds(party, view, Filter())
     if sum(kinds.values()) != await engine.count(party, view, Filter(types=PASSAGE_TYPES)):
-        raise Leak(f"{party.parts} as {view} is told of kinds of passages that it does not see: {kinds}")
+        raise Leak(
+            f"{party.parts} as {view} is told of kinds of passages that it does not see: {kinds}"
+        )
     if hidden := [id for id in found if not s.oracle.sees(party, view, id)]:
         raise Leak(f"{party.parts} as {view} is given {hidden}, pinned or used by others")
 
@@ -116,7 +148,9 @@ async def recall_what_moved(s: Session) -> None:
     """Check that a shared record is found by its new readers, also after more records came to their shelf."""
     party, _ = s.someone()
     memories = [
-        known for known in s.oracle.visible(party, WHOLE) if known.type == "memory" and not known.grounds
+        known
+        for known in s.oracle.visible(party, WHOLE)
+        if known.type == "memory" and not known.grounds
     ]
     if not memories or party.kind is not OwnerKind.USER:
         return
@@ -133,7 +167,9 @@ async def recall_what_moved(s: Session) -> None:
             if moving.word and moving.found_by_words:
                 hits = await book.recall(party, moving.word, limit=20, mode="words", as_owner=True)
                 if moving.id not in {hit.id for hit in hits}:
-                    raise Leak(f"{moving.id} of {party.parts} was shared for {audience} and is not found")
+                    raise Leak(
+                        f"{moving.id} of {party.parts} was shared for {audience} and is not found"
+                    )
             patch = c.RecordEpisode(_deed(s, party, audience), audience=audience)
             done = await book.door.write(party, WHOLE, Actor("owner"), [patch], request=None)
             s.absorb(done, party, WHOLE, born=audience)
@@ -150,7 +186,10 @@ def _deed(s: Session, party: Owner, audience: Audience) -> Episode:
 async def recall_without_the_others(s: Session) -> None:
     """Check that scores equal those of a book without other owners and without anything that this view may not see."""
     party, view = s.someone()
-    question, mode = "what did we say about the garden in spring, and who dug early", s.rng.choice(MODES)
+    question, mode = (
+        "what did we say about the garden in spring, and who dug early",
+        s.rng.choice(MODES),
+    )
     await s.embed()
     alone = _Without()
     lines = await exported(s.book(party).engine, party)
@@ -159,7 +198,9 @@ async def recall_without_the_others(s: Session) -> None:
     await adopted(alone, party, lines)
     await alone.begin_set(EMBEDDER.embedding)
     await VectorMaker(alone, EMBEDDER).catch_up()
-    alone.hidden = {k.id.bytes for k in s.oracle.of[party].values() if not may_read(k.audience, view)}
+    alone.hidden = {
+        k.id.bytes for k in s.oracle.of[party].values() if not may_read(k.audience, view)
+    }
     types, now = PASSAGE_TYPES, s.clock()
     hits, expected = [
         await finder.find(
@@ -169,7 +210,9 @@ async def recall_without_the_others(s: Session) -> None:
         for finder in (s.book(party).finder, Recall(alone))
     ]  # fmt: skip
     if [(hit.id, hit.score) for hit in hits] != [(hit.id, hit.score) for hit in expected]:
-        raise Leak(f"recall of {party.parts} as {view} scores by {mode} otherwise than in a book of its own")
+        raise Leak(
+            f"recall of {party.parts} as {view} scores by {mode} otherwise than in a book of its own"
+        )
 
 
 class _Without(InMemoryEngine):

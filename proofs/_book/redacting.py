@@ -28,7 +28,9 @@ async def take_out(book: Book, person: Person, part: Part, *, backups: bool) -> 
             part.position = (
                 await book.door.write(person.owner, WHOLE, actor, [change], request=None)
             ).position
-        return await book.forgetting.finish(person.owner, part.position, backups=backups, as_owner=True)
+        return await book.forgetting.finish(
+            person.owner, part.position, backups=backups, as_owner=True
+        )
     # All messages in one commit, as when a fact is forgotten.
     target = Target(person.owner, WHOLE, actor, redactions=tuple(part.redactions))
     receipt = await book.forgetting._planning.erase(target, dry=False, backups=backups)
@@ -57,7 +59,11 @@ async def write_documents(person: Person, part: Part, words: str, beside: str) -
         (
             {"schema": "Words", "document": document},
             {"schema": "Words", "document": {"b": beside, "c": [beside]}},
-            {"/document/a": (0, end), "/document/b": (after, after + 1 + end), "/document/c/0": (0, end)},
+            {
+                "/document/a": (0, end),
+                "/document/b": (after, after + 1 + end),
+                "/document/c/0": (0, end),
+            },
         ),
         (
             [words, [beside, words, {"d/e": words}]],
@@ -67,13 +73,18 @@ async def write_documents(person: Person, part: Part, words: str, beside: str) -
     ]
     for data, left, places in cases:
         write = partial(
-            person.remember_again, person.marks("words operation"), content="It has a document.", data=data
+            person.remember_again,
+            person.marks("words operation"),
+            content="It has a document.",
+            data=data,
         )
         made = await write()
         part.repeats.append(write)
         part.kept.append(made.id)
         part.left[made.id] = left
-        spans = tuple(Span(start=start, end=end, path=path) for path, (start, end) in places.items())
+        spans = tuple(
+            Span(start=start, end=end, path=path) for path, (start, end) in places.items()
+        )
         part.redactions.append(Redaction(made.id, spans, 1))
 
 
@@ -86,7 +97,9 @@ async def write_items(person: Person, part: Part, words: str, beside: str) -> No
         ("earlier", [words], [beside], "/0"),
     ):
         operation = person.marks("words operation")
-        write = partial(book.items.put, owner, ("words",), name, value, operation=operation, as_owner=True)
+        write = partial(
+            book.items.put, owner, ("words",), name, value, operation=operation, as_owner=True
+        )
         id = (await write()).id
         stored: Any = await book.records.get(owner, id, as_owner=True)
         part.repeats.append(write)

@@ -37,7 +37,10 @@ def check_tables(path: Path, part: Part) -> None:
             SELECT count(*) FROM vectors WHERE place >> 40 = s.no)"""
         _expect_none(connection, count, 1, "a set counts other vectors than it has")
         for id in part.kept:
-            if connection.execute("SELECT 1 FROM records WHERE id = ?", (id.bytes,)).fetchone() is None:
+            if (
+                connection.execute("SELECT 1 FROM records WHERE id = ?", (id.bytes,)).fetchone()
+                is None
+            ):
                 raise Remains(f"{id} rested on something else as well, and went")
     finally:
         connection.close()

@@ -49,7 +49,9 @@ class Notes:
 class Session:
     """Books of every tenant on one file."""
 
-    def __init__(self, path: Path, notes: Notes, books: dict[str, Book], rng: random.Random) -> None:
+    def __init__(
+        self, path: Path, notes: Notes, books: dict[str, Book], rng: random.Random
+    ) -> None:
         self.path = path
         self.rng = rng
         self.books = books
@@ -77,7 +79,9 @@ class Session:
             "embed": EMBEDDER,
             "worker": False,
         }
-        books = {tenant: await memoranda.open(path, tenant=tenant, **given) for tenant in world.TENANTS}
+        books = {
+            tenant: await memoranda.open(path, tenant=tenant, **given) for tenant in world.TENANTS
+        }
         return cls(path, notes, books, rng)
 
     async def close(self) -> None:
@@ -93,7 +97,10 @@ class Session:
         engine = self.books[world.TENANTS[0]].engine
         for embedder in (EMBEDDER, OTHER_EMBEDDER):
             # The oldest last, and no oftener: where a condition is left out, something may lack a vector forever.
-            maker, lacking = VectorMaker(engine, embedder), await engine.lacking(embedder.embedding, _ALL)
+            maker, lacking = (
+                VectorMaker(engine, embedder),
+                await engine.lacking(embedder.embedding, _ALL),
+            )
             await maker.make(lacking[1:])
             await maker.make(await engine.lacking(embedder.embedding, _ALL))
         if miscounted := self.truth.lacking_vectors():
@@ -129,7 +136,11 @@ class Session:
         twins = [other for other in world.EVERYBODY if other.id == party.id and other != party]
         for _ in range(20):
             whose = self.rng.choice(twins if twins and self.rng.random() < 0.5 else world.EVERYBODY)
-            there = [k.id for k in self.oracle.of.get(whose, {}).values() if not wanted or k.type in wanted]
+            there = [
+                k.id
+                for k in self.oracle.of.get(whose, {}).values()
+                if not wanted or k.type in wanted
+            ]
             if whose != party and there:
                 return self.rng.choice(there)
         return self.rng.choice(list(self.oracle.records))
@@ -140,7 +151,9 @@ class Session:
         return self.rng.choice(readable if self.rng.random() < 0.8 else world.AUDIENCES)
 
     def word(self, party: Owner, readers: Audience) -> str:
-        number = world.AUDIENCES.index(readers) if readers in world.AUDIENCES else len(world.AUDIENCES)
+        number = (
+            world.AUDIENCES.index(readers) if readers in world.AUDIENCES else len(world.AUDIENCES)
+        )
         return self.mint(world.NUMBER_OF[party], number)
 
     def held(self, party: Owner) -> int:
@@ -149,13 +162,17 @@ class Session:
 
     # ── judging ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def told(self, asking: Awaitable[T], party: Owner, view: View, what: str) -> T | MemorandaError:
+    async def told(
+        self, asking: Awaitable[T], party: Owner, view: View, what: str
+    ) -> T | MemorandaError:
         """Return the answer, or the book's own error, after the oracle has checked it."""
         try:
             answer: T | MemorandaError = await asking
         except MemorandaError as error:
             answer = error
-        self.oracle.judge(str(answer) if isinstance(answer, Exception) else answer, party, view, what)
+        self.oracle.judge(
+            str(answer) if isinstance(answer, Exception) else answer, party, view, what
+        )
         return answer
 
     async def only_if(
@@ -198,7 +215,9 @@ class Session:
                 raise Leak(f"{item} for {party.parts} is not so: {row}")
             if before is None:
                 if born is None or row.audience != born:
-                    raise Leak(f"{item} of {party.parts} as {view} was born as {row.audience}, not {born}")
+                    raise Leak(
+                        f"{item} of {party.parts} as {view} was born as {row.audience}, not {born}"
+                    )
             else:
                 self._check_change(item, before, row, party, view, moved, asked)
             changed.append(self.oracle.learn(row, run=run))
@@ -246,7 +265,9 @@ class Session:
                 if any(owner_of(word) != world.NUMBER_OF[party] for word in known.words):
                     raise Leak(f"{item} of {party.parts} holds what was written for another")
 
-        return await world.Builder(self.book(party), self.mint, self.clock, learn).populate(party, taught_by)
+        return await world.Builder(self.book(party), self.mint, self.clock, learn).populate(
+            party, taught_by
+        )
 
     # ── the others ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -266,7 +287,9 @@ class Session:
         for number, sum_ in before.items():
             # 0 is the book's own upkeep: clearing the file after an erasure.
             if number != 0 and names.get(number or -1) not in acting and after.get(number) != sum_:
-                raise Leak(f"what belongs to owner {number} {names.get(number or -1)} was changed by others")
+                raise Leak(
+                    f"what belongs to owner {number} {names.get(number or -1)} was changed by others"
+                )
         living = self.truth.numbers()
         new = after.keys() - before.keys() - self.truth.ended() - {0}
         came = {living.get(number or -1) for number in new}
@@ -285,7 +308,9 @@ class Session:
                 )
             for id, found in standing.items():
                 if found != (known[id].version, columns_of(known[id].audience)):
-                    raise Leak(f"{known[id].type} {id} of {party.parts} changed without a word in a receipt")
+                    raise Leak(
+                        f"{known[id].type} {id} of {party.parts} changed without a word in a receipt"
+                    )
 
 
 def who(view: View) -> dict[str, Any]:

@@ -63,7 +63,9 @@ async def put(s: Session) -> None:
             raise Leak(f"put of {party.parts} as {view} for {born}: {answer!r}")
         return
     if not allowed or expect not in (None, *versions):
-        raise Leak(f"put of {party.parts} as {view} for {born} passed over {versions}, expecting {expect}")
+        raise Leak(
+            f"put of {party.parts} as {view} for {born} passed over {versions}, expecting {expect}"
+        )
     if there and answer.id != there[0].id:
         raise Leak(f"put of {party.parts} as {view} made a second item of one name")
     s.absorb(answer, party, view, born=born, asked=[known.id for known in there])
@@ -91,7 +93,9 @@ async def get(s: Session) -> None:
         seen = _named(s, party, view, space, name)
         if (item is None) is bool(seen) or (item is not None and item.id not in seen):
             raise Leak(f"the item {space} {name!r} of {party.parts} as {view} is {item!r:.200}")
-        links = Filter(types=_ITEM, sources=frozenset({item_link(party, space, name)}), newest_first=True)
+        links = Filter(
+            types=_ITEM, sources=frozenset({item_link(party, space, name)}), newest_first=True
+        )
         page = await s.book(party).engine.scan(party, view, links, None, 1000)
         if {record.id for record in page.records} != set(seen):
             raise Leak(f"the items {space} {name!r} of {party.parts} as {view} are {page!r:.300}")
@@ -107,7 +111,9 @@ async def list_(s: Session) -> None:
     if {item.id for item in listed} != {known.id for known in expected}:
         raise Leak(f"items of {party.parts} as {view} below {below} are {listed!r:.300}")
     if await book.items.count(party, below, **who(view)) != len(expected):
-        raise Leak(f"the count of items of {party.parts} as {view} below {below} is not {len(expected)}")
+        raise Leak(
+            f"the count of items of {party.parts} as {view} below {below} is not {len(expected)}"
+        )
     spaces = await book.items.namespaces(party, prefix=below, **who(view))
     if set(spaces) != {_space(known) for known in expected}:
         raise Leak(f"namespaces of {party.parts} as {view} below {below} are {spaces}")
@@ -118,11 +124,15 @@ async def list_(s: Session) -> None:
     if {item.id for item in newest} != {known.id for known in expected} or kinds != Counter(
         known.kind for known in expected
     ):
-        raise Leak(f"the engine lists {newest!r:.300} and {kinds} for {party.parts} as {view} below {below}")
+        raise Leak(
+            f"the engine lists {newest!r:.300} and {kinds} for {party.parts} as {view} below {below}"
+        )
     hits = await book.items.search(party, "kept", below, limit=1000, mode="words", **who(view))
     s.oracle.judge([(hit.record, hit.words) for hit in hits], party, view, "search of items")
     if {hit.id for hit in hits} != {known.id for known in expected}:
-        raise Leak(f"a search of items of {party.parts} as {view} below {below} finds others: {hits!r:.300}")
+        raise Leak(
+            f"a search of items of {party.parts} as {view} below {below} finds others: {hits!r:.300}"
+        )
 
 
 STORING = {put: 12, delete: 2, get: 5, list_: 2}

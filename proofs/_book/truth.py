@@ -59,7 +59,9 @@ class Truth:
     """A connection of its own to a book's file."""
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        self._connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None
+        )
 
     def close(self) -> None:
         self._connection.close()
@@ -96,13 +98,16 @@ class Truth:
 
     def numbers(self) -> dict[int, tuple[str, ...]]:
         """The living owners by their numbers."""
-        rows = self._connection.execute("SELECT no, tenant, kind, id FROM owners WHERE erased_at IS NULL")
+        rows = self._connection.execute(
+            "SELECT no, tenant, kind, id FROM owners WHERE erased_at IS NULL"
+        )
         return {row[0]: row[1:] for row in rows}
 
     def ended(self) -> set[int]:
         """The numbers of eras that have ended."""
         return {
-            row[0] for row in self._connection.execute("SELECT no FROM owners WHERE erased_at IS NOT NULL")
+            row[0]
+            for row in self._connection.execute("SELECT no FROM owners WHERE erased_at IS NOT NULL")
         }
 
     def era(self, owner: Owner) -> tuple[UUID, int] | None:
@@ -210,4 +215,8 @@ def _audience(kind: str, agent: str, groups: str) -> Audience:
 @cache
 def columns_of(audience: Audience) -> tuple[str, ...]:
     """An audience as the tables spell it."""
-    return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
+    return (
+        audience.kind.value,
+        audience.agent or "",
+        json.dumps(list(audience.groups), ensure_ascii=False),
+    )

@@ -29,7 +29,9 @@ _FORGETTABLE = ("memory", "memory", "message", "message", "thread", "episode", "
 
 async def forget(s: Session) -> None:
     party, view = s.someone()
-    ids = list({s.pick(party, view, s.rng.choice(_FORGETTABLE)) for _ in range(s.rng.randint(1, 2))})
+    ids = list(
+        {s.pick(party, view, s.rng.choice(_FORGETTABLE)) for _ in range(s.rng.randint(1, 2))}
+    )
     busy = [id for id in s.truth.worked_on() if id in s.oracle.of.get(party, {})]
     ids = [s.rng.choice(busy)] if busy and s.rng.random() < 0.2 else ids
     seen = {id for id in ids if s.oracle.sees(party, view, id)}
@@ -52,9 +54,13 @@ async def forget(s: Session) -> None:
             raise Leak(f"forget of {ids} by {party.parts} as {view}: {answer}")
         return
     if foreign or unseen or answer.repeated:
-        raise Leak(f"{party.parts} as {view} forgot what others wrote, or what it does not see: {unseen}")
+        raise Leak(
+            f"{party.parts} as {view} forgot what others wrote, or what it does not see: {unseen}"
+        )
     told = [s.oracle.records[id] for id in (*answer.ids, *answer.kept)]
-    if not view.whole and any(one.party != party or not may_read(one.audience, view) for one in told):
+    if not view.whole and any(
+        one.party != party or not may_read(one.audience, view) for one in told
+    ):
         raise Leak(f"{party.parts} as {view} was told what else rested on {ids}")
     check_counts(whole[-1], before, s.truth.belongings())
     let_go(s, whole[-1], party, {*ids})
@@ -73,7 +79,9 @@ async def redact_refused(s: Session) -> None:
     if s.rng.random() < 0.5:
         asking: Any = s.book(party).door.write(party, view, actor, [change], request=None)
     else:
-        asking = s.book(party).engine.erase(Target(party, view, actor, redactions=(redaction,)), s.clock())
+        asking = s.book(party).engine.erase(
+            Target(party, view, actor, redactions=(redaction,)), s.clock()
+        )
     answer = await s.told(asking, party, view, "redact")
     if not isinstance(answer, NotAllowed if seen else NotFound) or s.truth.belongings() != before:
         raise Leak(f"{party.parts} as {view} took words out of {id}: {answer!r:.200}")
@@ -98,7 +106,9 @@ def check_counts(answer: ErasureReceipt, before: dict[str, int], after: dict[str
     gone = {kind: before[kind] - after[kind] for kind in before}
     for kind in ("terms", "uses", "vectors", "jobs"):
         if answer.removed.get(kind, 0) != gone[kind]:
-            raise Leak(f"{gone[kind]} {kind} went, and the receipt says {answer.removed.get(kind, 0)}")
+            raise Leak(
+                f"{gone[kind]} {kind} went, and the receipt says {answer.removed.get(kind, 0)}"
+            )
     if answer.removed.get("links", 0) > gone["links"]:
         raise Leak(f"{gone['links']} links went, and the receipt says {answer.removed['links']}")
     # Of each record that was kept, the version before its last one stays, without its content.
@@ -117,10 +127,16 @@ def let_go(s: Session, answer: ErasureReceipt, party: Owner, asked: set[UUID]) -
             f"{party.parts} asked to forget {asked}, and {len(doomed ^ {*answer.ids})} others went or stayed"
         )
     owners = {s.oracle.records[id].party for id in (*doomed, *answer.kept)}
-    if any(owner != party and owner.kind not in (OwnerKind.AGENT, OwnerKind.TENANT) for owner in owners):
+    if any(
+        owner != party and owner.kind not in (OwnerKind.AGENT, OwnerKind.TENANT) for owner in owners
+    ):
         raise Leak(f"forgetting of {party.parts} reached {owners}")
     own = {id for id in doomed if s.oracle.records[id].party == party}
-    if answer.era is None and doomed and s.truth.touched(party, (s.truth.era(party) or (None, 0))[1]) != own:
+    if (
+        answer.era is None
+        and doomed
+        and s.truth.touched(party, (s.truth.era(party) or (None, 0))[1]) != own
+    ):
         raise Leak(f"the ledger of {party.parts} does not tell what was forgotten")
     s.touched |= owners - {party}
     s.oracle.let_go(doomed)
@@ -209,7 +225,10 @@ async def operation(s: Session) -> None:
         return
     text = f"a word of my own {s.word(party, EVERYONE)}"
     answer = await s.told(
-        s.book(party).remember(party, text, audience=EVERYONE, operation=name), party, View(), "replay"
+        s.book(party).remember(party, text, audience=EVERYONE, operation=name),
+        party,
+        View(),
+        "replay",
     )
     if isinstance(answer, LimitReached | Erased):
         # Its own operation of this name may have been erased with an era; the cap may be reached.
@@ -232,7 +251,10 @@ async def _repeat(s: Session) -> None:
         return
     party, name, text, id = s.rng.choice(acting)
     answer = await s.told(
-        s.book(party).remember(party, text, audience=EVERYONE, operation=name), party, View(), "repetition"
+        s.book(party).remember(party, text, audience=EVERYONE, operation=name),
+        party,
+        View(),
+        "repetition",
     )
     erased = id not in s.oracle.records
     # Where something else that it changed still stands, the receipt says which part is gone.
@@ -243,7 +265,9 @@ async def _repeat(s: Session) -> None:
         raise Leak(
             f"{party.parts} repeats an operation, whose record is {'gone' if erased else 'there'}: {answer}"
         )
-    if not erased and (isinstance(answer, MemorandaError) or not answer.repeated or answer.id != id):
+    if not erased and (
+        isinstance(answer, MemorandaError) or not answer.repeated or answer.id != id
+    ):
         raise Leak(f"{party.parts} repeats an operation and is answered {answer}")
 
 
@@ -279,9 +303,14 @@ async def night(s: Session) -> None:
     party, _ = s.someone()
     agent, book = s.rng.choice(world.AGENTS), s.book(party)
     view = View(agent=agent)
-    given = {"pruneStaleAfterDays": 0.0001, "contradictionResolution": s.rng.choice(("off", "keep_newest"))}
+    given = {
+        "pruneStaleAfterDays": 0.0001,
+        "contradictionResolution": s.rng.choice(("off", "keep_newest")),
+    }
     settings = DreamSettings.model_validate(given)
-    report = await s.told(dream(book.engine, book.door, party, agent, settings), party, WHOLE, "night")
+    report = await s.told(
+        dream(book.engine, book.door, party, agent, settings), party, WHOLE, "night"
+    )
     if isinstance(report, MemorandaError):
         raise Leak(f"a night of {party.parts} for {agent}: {report}")
     done = (*report.archived, *report.restored)
@@ -312,7 +341,9 @@ async def archived_limit(s: Session) -> None:
         if not held or f"({held}/1)" not in str(answer):
             raise Leak(f"{party.parts} has {held} archived memories, and the limit says: {answer}")
     elif held and not isinstance(answer, MemorandaError) and answer.items:
-        raise Leak(f"{party.parts} has {held} archived memories, and one more was within a limit of 1")
+        raise Leak(
+            f"{party.parts} has {held} archived memories, and one more was within a limit of 1"
+        )
 
 
 WORKS = {forget: 2, redact_refused: 1, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1, night: 1, archived_limit: 1}  # fmt: skip

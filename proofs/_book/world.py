@@ -23,8 +23,24 @@ from proofs._book.canaries import Mint
 
 TENANTS = ("default", "default%", "Default")
 USERS = (
-    *("a", "a%", "a_", "a'", "A", "\N{CYRILLIC SMALL LETTER A}", "a/b", "a:b", "a b", "a.", "a..", "a "),
-    *(unicodedata.normalize(form, "\N{LATIN SMALL LETTER E WITH ACUTE}") for form in ("NFC", "NFD")),
+    *(
+        "a",
+        "a%",
+        "a_",
+        "a'",
+        "A",
+        "\N{CYRILLIC SMALL LETTER A}",
+        "a/b",
+        "a:b",
+        "a b",
+        "a.",
+        "a..",
+        "a ",
+    ),
+    *(
+        unicodedata.normalize(form, "\N{LATIN SMALL LETTER E WITH ACUTE}")
+        for form in ("NFC", "NFD")
+    ),
     *("ana", "anabel", 'a"', "a;--"),
 )
 AGENTS = ("a", "a%", "ana")
@@ -80,7 +96,9 @@ NUMBER_OF = {party: number for number, party in enumerate(EVERYBODY)}
 class Builder:
     """Writes what the world begins with."""
 
-    def __init__(self, book: Book, mint: Mint, clock: TickingClock, learn: Callable[[Receipt], None]) -> None:
+    def __init__(
+        self, book: Book, mint: Mint, clock: TickingClock, learn: Callable[[Receipt], None]
+    ) -> None:
         self._door = Door(book.engine, _ROOMY, clock)
         self._mint = mint
         self._clock = clock
@@ -94,15 +112,21 @@ class Builder:
                 # An agent's ledger is longer than its users': their positions must not be mistaken for each other.
                 for number in range(40):
                     settings = {"number": number}
-                    await self._write(party, c.PatchProfile(new_id(), "Settings", EVERYONE, settings))
+                    await self._write(
+                        party, c.PatchProfile(new_id(), "Settings", EVERYONE, settings)
+                    )
             case OwnerKind.TENANT:
                 await self._write(party, *self._catalogue(party))
             case _:
                 return await self._life(party)
         return None
 
-    async def _write(self, party: Owner, *changes: c.Change, jobs: tuple[JobDraft, ...] = ()) -> None:
-        self._learn(await self._door.write(party, WHOLE, Actor("owner"), changes, request=None, jobs=jobs))
+    async def _write(
+        self, party: Owner, *changes: c.Change, jobs: tuple[JobDraft, ...] = ()
+    ) -> None:
+        self._learn(
+            await self._door.write(party, WHOLE, Actor("owner"), changes, request=None, jobs=jobs)
+        )
 
     async def _life(self, party: Owner) -> UUID:
         threads = [self._thread(party, place) for place in (0, 1, 4)]
@@ -112,14 +136,20 @@ class Builder:
         await self._write(
             party,
             *map(c.OpenThread, threads),
-            *(c.Append(thread.id, tuple(m for m in said if m.thread == thread.id)) for thread in threads),
+            *(
+                c.Append(thread.id, tuple(m for m in said if m.thread == thread.id))
+                for thread in threads
+            ),
             *(c.Remember(memory, audience=memory.audience) for memory in (*memories, derived)),
             c.CloseThread(threads[1].id, ThreadStatus.COMPLETED, episode=self._episode(party)),
             *self._patches(party),
             jobs=(
                 self._job(party, memories[0].id),
                 # What these threads hold waits to be formed; nobody forms it here.
-                *(JobDraft("form", str(thread.id), {}, (thread.id,)) for thread in (threads[0], threads[2])),
+                *(
+                    JobDraft("form", str(thread.id), {}, (thread.id,))
+                    for thread in (threads[0], threads[2])
+                ),
             ),
         )
         # A version that fewer may read than the one that stands.
@@ -153,10 +183,18 @@ class Builder:
 
     def _memory(self, party: Owner, readers: Audience, **fields: Any) -> Memory:
         word = self._word(party, readers)
-        keyed: dict[str, Any] = {} if fields else {"key": KEYS[AUDIENCES.index(readers) % len(KEYS)]}
+        keyed: dict[str, Any] = (
+            {} if fields else {"key": KEYS[AUDIENCES.index(readers) % len(KEYS)]}
+        )
         # One for its agent alone, and one for a group.
         pinned = AUDIENCES.index(readers) in (1, 4)
-        given = {"agent": readers.agent, "cardinality": Cardinality.ONE, "pinned": pinned, **keyed, **fields}
+        given = {
+            "agent": readers.agent,
+            "cardinality": Cardinality.ONE,
+            "pinned": pinned,
+            **keyed,
+            **fields,
+        }
         return Memory(
             id=new_id(), owner=party, audience=readers, content=f"the garden is {word} in spring", data={"w": word},
             applies_when=word, observed_at=self._clock(), **given,
@@ -206,4 +244,6 @@ class Builder:
 
 def a_message(party: Owner, thread: UUID, content: str, at: datetime) -> Message:
     """Return a user's message."""
-    return Message(id=new_id(), owner=party, thread=thread, role="user", content=content, observed_at=at)
+    return Message(
+        id=new_id(), owner=party, thread=thread, role="user", content=content, observed_at=at
+    )

@@ -83,10 +83,14 @@ async def remember_for_another(s: Session) -> None:
             "remember for another",
         )
         if not isinstance(answer, InvalidInput):
-            raise Leak(f"{party.parts} as {view} wrote for {readers}, resting on {source}: {answer}")
+            raise Leak(
+                f"{party.parts} as {view} wrote for {readers}, resting on {source}: {answer}"
+            )
 
 
-def born_as(s: Session, grounds: Sequence[UUID], audience: Audience | None, view: View) -> Audience | None:
+def born_as(
+    s: Session, grounds: Sequence[UUID], audience: Audience | None, view: View
+) -> Audience | None:
     """Return the audience of a record with these sources: the requested one, if all its readers may read the sources."""
     bearing = [s.oracle.records[id].audience for id in grounds]
     if audience is not None and not may_read(audience, view):
@@ -107,7 +111,8 @@ def _expected_refusal(
     thread: UUID | None,
 ) -> None:
     told = sum(
-        k.type == "memory" and k.thread == thread and k.run is None for k in s.oracle.of[party].values()
+        k.type == "memory" and k.thread == thread and k.run is None
+        for k in s.oracle.of[party].values()
     )
     if s.held(party) >= world.MEMORIES or (thread and told >= world.LIMITS.writes_per_run):
         problems = problems | {LimitReached}
@@ -115,7 +120,9 @@ def _expected_refusal(
         raise Leak(f"remember by {party.parts} was refused: {answer}")
 
 
-def _losers_unseen(s: Session, receipt: Receipt, losers: Sequence[UUID], party: Owner, view: View) -> None:
+def _losers_unseen(
+    s: Session, receipt: Receipt, losers: Sequence[UUID], party: Owner, view: View
+) -> None:
     """Check that a view cannot supersede what it does not see; the receipt says that there is no such memory."""
     for id in losers:
         known = s.oracle.records[id]
@@ -133,7 +140,13 @@ def as_agent(view: View) -> dict[str, Any]:
 
 
 async def upon(
-    s: Session, id: UUID, asking: Awaitable[Receipt], party: Owner, view: View, what: str, **absorbing: Any
+    s: Session,
+    id: UUID,
+    asking: Awaitable[Receipt],
+    party: Owner,
+    view: View,
+    what: str,
+    **absorbing: Any,
 ) -> Receipt | None:
     """A change to one record: refused as not found where the view does not see it."""
     seen = s.oracle.sees(party, view, id)
@@ -168,7 +181,13 @@ async def amend(s: Session) -> None:
     word = s.word(party, s.oracle.records[id].audience)
     fields = {"tags": [word]} if s.rng.random() < 0.7 else {"pinned": s.rng.random() < 0.3}
     await upon(
-        s, id, s.book(party).memories.amend(party, id, fields, **who(view)), party, view, "amend", asked=[id]
+        s,
+        id,
+        s.book(party).memories.amend(party, id, fields, **who(view)),
+        party,
+        view,
+        "amend",
+        asked=[id],
     )
 
 
@@ -188,7 +207,9 @@ async def share(s: Session) -> None:
     party, view = s.someone()
     id = s.pick(party, view, "memory")
     resting = [
-        known.id for known in s.oracle.visible(party, view) if known.type == "memory" and known.grounds
+        known.id
+        for known in s.oracle.visible(party, view)
+        if known.type == "memory" and known.grounds
     ]
     id = s.rng.choice(resting) if resting and s.rng.random() < 0.3 else id
     audience = s.audience(view)
@@ -213,7 +234,10 @@ async def confirm(s: Session) -> None:
     known, ground = s.oracle.records[id], s.oracle.records[source]
     already = source in known.sources and s.oracle.sees(party, view, id)
     answer = await s.told(
-        s.book(party).memories.confirm(party, id, sources=[source], **who(view)), party, view, "confirm"
+        s.book(party).memories.confirm(party, id, sources=[source], **who(view)),
+        party,
+        view,
+        "confirm",
     )
     if isinstance(answer, MemorandaError):
         if (seen or already) and isinstance(answer, NotFound):
@@ -221,7 +245,11 @@ async def confirm(s: Session) -> None:
     elif not seen and not already:
         raise Leak(f"confirm of {id} by {source} for {party.parts} as {view} went through")
     else:
-        if answer.items and not already and not s.oracle.within(known.audience, ground.audience, view):
+        if (
+            answer.items
+            and not already
+            and not s.oracle.within(known.audience, ground.audience, view)
+        ):
             raise Leak(f"{id} rests on a source that not all its readers may read")
         s.absorb(answer, party, view, asked=[id])
 
@@ -231,12 +259,17 @@ async def supersede(s: Session) -> None:
     loser, winner = s.pick(party, view, "memory"), s.pick(party, view, "memory", strange=0.25)
     seen = s.oracle.sees(party, view, loser) and s.oracle.sees(party, view, winner)
     answer = await s.told(
-        s.book(party).memories.supersede(party, loser, winner, **who(view)), party, view, "supersede"
+        s.book(party).memories.supersede(party, loser, winner, **who(view)),
+        party,
+        view,
+        "supersede",
     )
     if isinstance(answer, MemorandaError):
         raise Leak(f"supersede by {party.parts} as {view}: {answer}")
     # Of a winner that it sees, and that is no longer held, a view is told so first.
-    codes = {"unknown", "self"} | ({"retracted", "cycle"} if s.oracle.sees(party, view, winner) else set())
+    codes = {"unknown", "self"} | (
+        {"retracted", "cycle"} if s.oracle.sees(party, view, winner) else set()
+    )
     if not seen and (answer.items or not codes.issuperset(part.code for part in answer.ignored)):
         raise Leak(f"supersede by {party.parts} as {view} of what it does not see: {answer}")
     s.absorb(answer, party, view, asked=[loser, winner])

@@ -93,7 +93,9 @@ class Aim:
 class Watch:
     """Watches the writing connection's statements, keeps the marks, and kills the process at the chosen point."""
 
-    def __init__(self, marks: Marks, aim: Aim | None, signal_harness: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, marks: Marks, aim: Aim | None, signal_harness: Callable[[bytes], None]
+    ) -> None:
         self._marks = marks
         self._aim = aim
         self._signal_harness = signal_harness
@@ -172,7 +174,8 @@ class Watch:
         waited = 0 if self._aim is None else marks["commits"] - self._aim.commit
         some_told = some_told or waited > _LATE
         self._strike(
-            Point.TELLING, some_told and marks["done"] > marks["told"] + (0 if waited > _SOON else 1)
+            Point.TELLING,
+            some_told and marks["done"] > marks["told"] + (0 if waited > _SOON else 1),
         )
 
     def told(self) -> None:

@@ -55,29 +55,41 @@ async def perform(book: Book, operation: Operation) -> Receipt:
         case "append":
             return await _thread(book, operation).append(_drafts(operation), operation=id)
         case "remember":
-            fields = {name: given[name] for name in ("key", "sources", "supersedes") if name in given}
-            return await book.remember(owner, operation.texts[0], operation=id, agent=AGENT, **fields)
+            fields = {
+                name: given[name] for name in ("key", "sources", "supersedes") if name in given
+            }
+            return await book.remember(
+                owner, operation.texts[0], operation=id, agent=AGENT, **fields
+            )
         case "supersede":
             return await book.memories.supersede(
                 owner, given["loser"], given["winner"], operation=id, agent=AGENT
             )
         case "retract":
-            return await book.memories.retract(owner, given["id"], reason=id, operation=id, agent=AGENT)
+            return await book.memories.retract(
+                owner, given["id"], reason=id, operation=id, agent=AGENT
+            )
         case "put":
             return await book.items.put(
                 owner, given["space"], given["name"], given["value"], operation=id, agent=AGENT
             )
         case "delete":
-            return await book.items.delete(owner, given["space"], given["name"], operation=id, agent=AGENT)
+            return await book.items.delete(
+                owner, given["space"], given["name"], operation=id, agent=AGENT
+            )
         case "undo":
-            return await book.undo(owner, given["position"], with_dependents=True, operation=id, agent=AGENT)
+            return await book.undo(
+                owner, given["position"], with_dependents=True, operation=id, agent=AGENT
+            )
         case "close":
             episode = {
                 "goal": operation.texts[0],
                 "outcome": "succeeded",
                 "tool_calls": [{"tool": "oven", "output": "hot"}],
             }
-            return await _thread(book, operation).close(result=given["result"], episode=episode, operation=id)
+            return await _thread(book, operation).close(
+                result=given["result"], episode=episode, operation=id
+            )
         case other:
             raise ValueError(f"no such operation: {other}")
 
@@ -86,7 +98,9 @@ async def _open(book: Book, operation: Operation) -> Receipt:
     name = operation.arguments["name"]
     owner, view = owner_named(operation.owner, book.tenant), as_view({"agent": AGENT})
     now = book.door.clock()
-    thread = Thread(id=new_id(), owner=owner, name=name, agent=AGENT, audience=_READERS, started_at=now)
+    thread = Thread(
+        id=new_id(), owner=owner, name=name, agent=AGENT, audience=_READERS, started_at=now
+    )
     request = ["thread", name]
     change = OpenThread(thread)
     return await book.door.write(
@@ -100,7 +114,9 @@ async def _append_with_job(book: Book, operation: Operation) -> Receipt:
     thread = UUID(operation.arguments["thread"])
     now = book.door.clock()
     messages = tuple(message_of(draft, owner, thread, now) for draft in _drafts(operation))
-    job = JobDraft(JOB, operation.id, {"about": operation.id}, tuple(message.id for message in messages))
+    job = JobDraft(
+        JOB, operation.id, {"about": operation.id}, tuple(message.id for message in messages)
+    )
     return await book.door.write(
         owner,
         view,
@@ -135,7 +151,9 @@ class Known:
     async def read(cls, book: Book, owner: str) -> Known:
         known = cls()
         for type_, ids in (("thread", known.threads), ("message", known.messages)):
-            page = await book.records.list(owner, types=type_, newest_first=True, limit=10, agent=AGENT)
+            page = await book.records.list(
+                owner, types=type_, newest_first=True, limit=10, agent=AGENT
+            )
             ids.extend(str(record.id) for record in page.records if _usable(record))
         only: Any = {"statuses": "active"}
         page = await book.records.list(
@@ -185,7 +203,9 @@ class Known:
             return Operation(id, owner, verb, {"position": position})
         if verb == "close":
             thread = self.threads.pop(rng.randrange(len(self.threads)))
-            return Operation(id, owner, verb, {"thread": thread, "result": id, "texts": [_text(id, rng)]})
+            return Operation(
+                id, owner, verb, {"thread": thread, "result": id, "texts": [_text(id, rng)]}
+            )
         return self._remember(id, owner, rng)
 
     def _append(self, id: str, owner: str, rng: random.Random) -> Operation:

@@ -73,21 +73,27 @@ class Reckoning:
         async with self.open() as book:
             unanswered = [operation for operation, answer in lately if answer is None]
             refused = [
-                operation for operation, answer in lately if answer is not None and "refused" in answer
+                operation
+                for operation, answer in lately
+                if answer is not None and "refused" in answer
             ]
             for operation, answer in lately:
                 if answer is not None and "told" in answer:
                     self._kept[operation.id] = (operation, answer)
             landed: dict[str, dict[str, Any]] = {}
             for operation in (*unanswered, *refused):
-                if receipt := await book.records.operation(operation.owner, operation.id, as_owner=True):
+                if receipt := await book.records.operation(
+                    operation.owner, operation.id, as_owner=True
+                ):
                     landed[operation.id] = spelled(receipt)
             if wrong := [operation for operation in refused if operation.id in landed]:
                 raise Broken(f"refused, and in the ledger all the same: {wrong[0]}")
             self.survived += len(landed)
             self._kept |= {op.id: (op, landed[op.id]) for op in unanswered if op.id in landed}
             await self._compare(book, thorough=thorough)
-            await asyncio.gather(*(self._send_again(book, op, landed.get(op.id)) for op in unanswered))
+            await asyncio.gather(
+                *(self._send_again(book, op, landed.get(op.id)) for op in unanswered)
+            )
 
     async def _compare(self, book: Book, *, thorough: bool) -> None:
         entries = {owner: await _ledger(book, owner) for owner in OWNERS}
@@ -95,10 +101,18 @@ class Reckoning:
         for operation, told in self._kept.values():
             _check_kept(operation, told, entries[operation.owner], records[operation.owner])
         for owner in OWNERS:
-            ours = {told["position"] for operation, told in self._kept.values() if operation.owner == owner}
+            ours = {
+                told["position"]
+                for operation, told in self._kept.values()
+                if operation.owner == owner
+            }
             if strangers := entries[owner].keys() - ours:
-                raise Broken(f"ledger positions of {owner} that no operation brought: {sorted(strangers)}")
-        if len({(op.owner, told["position"]) for op, told in self._kept.values()}) != len(self._kept):
+                raise Broken(
+                    f"ledger positions of {owner} that no operation brought: {sorted(strangers)}"
+                )
+        if len({(op.owner, told["position"]) for op, told in self._kept.values()}) != len(
+            self._kept
+        ):
             raise Broken("two operations were told of the same ledger position")
         if faults := (await book.engine.verify()).faults:
             raise Broken(f"the ledger says: {faults[0]} ({len(faults)} faults)")
@@ -111,8 +125,13 @@ class Reckoning:
 
     async def stored(self, book: Book, thorough: bool) -> Stored:
         """Return the content of the tables; raise if they are damaged."""
-        with contextlib.closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as tables:
-            if thorough and (verdict := tables.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+        with contextlib.closing(
+            sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)
+        ) as tables:
+            if (
+                thorough
+                and (verdict := tables.execute("PRAGMA integrity_check").fetchone()[0]) != "ok"
+            ):
                 raise Broken(f"the integrity check says: {verdict}")
             return Stored(*(tables.execute(query).fetchall() for query in QUERIES))
 
@@ -129,17 +148,23 @@ class Reckoning:
             raise Broken("terms and the passages that they are of do not come together")
         if stored.orphans:
             raise Broken(f"{len(stored.orphans)} versions of no record")
-        if thorough and (wrong := [id for id, packed in terms.items() if pack_terms(records[id]) != packed]):
+        if thorough and (
+            wrong := [id for id, packed in terms.items() if pack_terms(records[id]) != packed]
+        ):
             raise Broken(f"{len(wrong)} passages have other terms than their text")
 
-    async def _send_again(self, book: Book, operation: Operation, landed: dict[str, Any] | None) -> None:
+    async def _send_again(
+        self, book: Book, operation: Operation, landed: dict[str, Any] | None
+    ) -> None:
         """Send the same request with the same id; check for one result, whether the kill came before or after it."""
         self.resent += 1
         try:
             receipt = await perform(book, operation)
         except MemorandaError as error:
             if landed or await book.records.operation(operation.owner, operation.id, as_owner=True):
-                raise Broken(f"{operation} is in the ledger and refused when sent again: {error}") from error
+                raise Broken(
+                    f"{operation} is in the ledger and refused when sent again: {error}"
+                ) from error
             return
         if landed and (landed != spelled(receipt) or not receipt.repeated):
             raise Broken(f"{operation} had landed as {landed}, and sent again gave {receipt}")
@@ -150,7 +175,10 @@ class Reckoning:
 
 
 def _check_kept(
-    operation: Operation, told: dict[str, Any], entries: dict[int, Entry], records: dict[UUID, Record]
+    operation: Operation,
+    told: dict[str, Any],
+    entries: dict[int, Entry],
+    records: dict[UUID, Record],
 ) -> None:
     entry = entries.get(told["position"])
     if entry is None:
@@ -170,7 +198,9 @@ def _check_kept(
         ):
             raise Lost(f"{operation} stored {record!r}")
         if verb in _MAKING:
-            texts.append(record.goal if isinstance(record, Episode) else getattr(record, "content", ""))
+            texts.append(
+                record.goal if isinstance(record, Episode) else getattr(record, "content", "")
+            )
     if texts != operation.texts and not (told["ignored"] and not texts):
         raise Lost(f"{operation} reads {texts}")
 

@@ -51,7 +51,9 @@ def live(connection: Connection, marks: Marks) -> None:
 async def opened(path: Path, **options: Any) -> AsyncIterator[Book]:
     """Open a book with this proof's limits and connections."""
 
-    async def open_engine(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
+    async def open_engine(
+        address: Path, *, create: bool = True, read_only: bool = False
+    ) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, **options)
 
     with patch.object(engine_addresses, "_open_engine", open_engine):
@@ -117,7 +119,9 @@ def spelled(receipt: Receipt) -> dict[str, Any]:
     """Return a receipt in the form that is logged and compared."""
     return {
         "position": receipt.position,
-        "items": [[item.verb.value, item.type.value, str(item.id), item.version] for item in receipt.items],
+        "items": [
+            [item.verb.value, item.type.value, str(item.id), item.version] for item in receipt.items
+        ],
         "ignored": [[part.item, part.code, str(part.id)] for part in receipt.ignored],
     }
 
@@ -127,7 +131,9 @@ def said(log: Path) -> list[tuple[Operation, dict[str, Any] | None]]:
     # The system may cut the write of a line short when it kills the process: nobody has read what has no end.
     whole = log.read_bytes().split(b"\n")[:-1] if log.exists() else []
     lines = [json.loads(line) for line in whole]
-    answers = {line.get("told") or line.get("refused"): line for line in lines if "asked" not in line}
+    answers = {
+        line.get("told") or line.get("refused"): line for line in lines if "asked" not in line
+    }
     return [
         (operation, answers.get(operation.id))
         for operation in (Operation(**line["asked"]) for line in lines if "asked" in line)
@@ -151,7 +157,11 @@ def _hasty(write: Any) -> Any:
             return result
 
         def settle_error(task: asyncio.Task[Any]) -> None:
-            if not task.cancelled() and (error := task.exception()) is not None and not early.done():
+            if (
+                not task.cancelled()
+                and (error := task.exception()) is not None
+                and not early.done()
+            ):
                 early.set_exception(error)
 
         asyncio.ensure_future(write(self, eager)).add_done_callback(settle_error)

@@ -92,7 +92,9 @@ def test_input_required_result_multi_round(ctx: Context) -> str | InputRequiredR
     if round_ == "2" and (color := _filled(ctx, "step2", "color")):
         return f"{name} likes {color}"
     if round_ == "1" and (told := _filled(ctx, "step1", "name")):
-        return _asked({"step2": _form("Step 2: What is your favorite color?", "color")}, f"2 {told}")
+        return _asked(
+            {"step2": _form("Step 2: What is your favorite color?", "color")}, f"2 {told}"
+        )
     return _asked({"step1": _form("Step 1: What is your name?", "name")}, "1")
 
 
@@ -115,7 +117,9 @@ def test_streaming_elicitation(ctx: Context) -> str | InputRequiredResult:
 def test_input_required_result_prompt(ctx: Context) -> str | InputRequiredResult:
     """Ask for the context of a prompt."""
     context = _filled(ctx, "user_context", "context")
-    return context or _asked({"user_context": _form("What context should the prompt use?", "context")})
+    return context or _asked(
+        {"user_context": _form("What context should the prompt use?", "context")}
+    )
 
 
 def _given(ctx: Context) -> dict[str, Any]:
@@ -125,7 +129,9 @@ def _given(ctx: Context) -> dict[str, Any]:
 def _filled(ctx: Context, key: str, name: str) -> str:
     """Return a field of a form that the client has filled, or an empty text."""
     told = _given(ctx).get(key)
-    return str(told.content.get(name, "")) if isinstance(told, ElicitResult) and told.content else ""
+    return (
+        str(told.content.get(name, "")) if isinstance(told, ElicitResult) and told.content else ""
+    )
 
 
 def _asked(wanted: dict[str, InputRequest], state: str | None = None) -> InputRequiredResult:
@@ -139,4 +145,6 @@ def _form(message: str, field: str, kind: str = "string") -> ElicitRequest:
 
 def _sampling(question: str, most: int) -> CreateMessageRequest:
     message = SamplingMessage(role="user", content=TextContent(text=question))
-    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=most))
+    return CreateMessageRequest(
+        params=CreateMessageRequestParams(messages=[message], max_tokens=most)
+    )

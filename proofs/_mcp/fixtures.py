@@ -93,12 +93,16 @@ def test_audio_content() -> list[ContentBlock]:
 
 def test_embedded_resource() -> list[ContentBlock]:
     """Return a resource inside an answer."""
-    return [_embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")]
+    return [
+        _embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")
+    ]
 
 
 def test_multiple_content_types() -> list[ContentBlock]:
     """Return a text, a picture and a resource."""
-    held = _embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}')
+    held = _embedded(
+        "test://mixed-content-resource", "application/json", '{"test":"data","value":123}'
+    )
     return [TextContent(text="Multiple content types test:"), _IMAGE, held]
 
 
@@ -142,7 +146,9 @@ async def test_trigger_tool_change(ctx: Context) -> str:
 
 async def test_trigger_prompt_change(ctx: Context) -> str:
     """Add and remove a prompt, and tell the clients that listen."""
-    ctx.mcp_server.add_prompt(Prompt.from_function(test_simple_prompt, name="test_short_lived_prompt"))
+    ctx.mcp_server.add_prompt(
+        Prompt.from_function(test_simple_prompt, name="test_short_lived_prompt")
+    )
     ctx.mcp_server.remove_prompt("test_short_lived_prompt")
     await ctx.notify_prompts_changed()
     return "the list of prompts changed"

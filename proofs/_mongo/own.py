@@ -48,7 +48,9 @@ class OwnSet:
         try:
             for member in self._members:
                 member.launch()
-            hosts = [{"_id": n, "host": f"127.0.0.1:{one.port}"} for n, one in enumerate(self._members)]
+            hosts = [
+                {"_id": n, "host": f"127.0.0.1:{one.port}"} for n, one in enumerate(self._members)
+            ]
             # Short, so that an election takes a second; long enough for a busy machine.
             settings = {"electionTimeoutMillis": 1500, "heartbeatIntervalMillis": 300}
             until = time.monotonic() + _ELECTED_SECONDS
@@ -68,7 +70,10 @@ class OwnSet:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         for member in self._members:
             member.__exit__(kind, error, trace)

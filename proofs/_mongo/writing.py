@@ -56,13 +56,19 @@ class MongoReckoning(ServerReckoning):
 
     async def stored(self, book: Book, thorough: bool) -> Stored:
         async def read(on: Session) -> Stored:
-            jobs = [(doc["key"],) for doc in await on.find("jobs", {"kind": JOB}, fields={"key": 1})]
+            jobs = [
+                (doc["key"],) for doc in await on.find("jobs", {"kind": JOB}, fields={"key": 1})
+            ]
             records = await on.find("records", {}, fields={"sources": 1, "terms": 1, "rule": 1})
-            links = [(doc["_id"].bytes, source.bytes) for doc in records for source in doc["sources"]]
+            links = [
+                (doc["_id"].bytes, source.bytes) for doc in records for source in doc["sources"]
+            ]
             terms = [(doc["_id"].bytes, doc["terms"]) for doc in records if "rule" in doc]
             ids = {doc["_id"] for doc in records}
             versions = await on.find("versions", {}, fields={"id": 1})
-            return Stored(jobs, links, terms, [doc["id"] for doc in versions if doc["id"] not in ids])
+            return Stored(
+                jobs, links, terms, [doc["id"] for doc in versions if doc["id"] not in ids]
+            )
 
         server: Any = book.engine.server  # type: ignore[attr-defined]
         found: Stored = await server.read(read)

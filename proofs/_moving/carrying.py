@@ -49,7 +49,9 @@ async def carried(rng: random.Random, opening: Awaitable[Engine], mutation: Muta
             await _begun(source, target)
         for owner in OWNERS:
             last = (await scanned(source, owner, WHOLE))[-1]
-            await pair.same(partial(erase, Target(owner, WHOLE, Actor("owner", owner.id), (last.id,))))
+            await pair.same(
+                partial(erase, Target(owner, WHOLE, Actor("owner", owner.id), (last.id,)))
+            )
         for step, seed in program(rng):
             await working.take(step, Dice(seed))
         ending = Target(ENDING, WHOLE, Actor("owner", ENDING.id), everything=True)

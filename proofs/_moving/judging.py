@@ -56,7 +56,9 @@ async def judge(source: str, target: str, folder: Path) -> str:
 async def _same_of(here: Engine, there: Engine, owner: Owner) -> int:
     """Compare records, histories, use, shelves and the ledger."""
     one, two = [await everything(engine, owner) for engine in (here, there)]
-    for part, mine, theirs in zip(("records", "histories", "uses", "shelves"), one, two, strict=True):
+    for part, mine, theirs in zip(
+        ("records", "histories", "uses", "shelves"), one, two, strict=True
+    ):
         if mine != theirs:
             raise Unlike(f"{part} of {owner} are not the same: {len(mine)} and {len(theirs)}")
     ledgers = [await _ledger(engine, owner) for engine in (here, there)]
@@ -74,7 +76,9 @@ async def _ledger(engine: Engine, owner: Owner) -> list[Entry]:
     return found
 
 
-async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: list[dict[str, Any]]) -> None:
+async def _acknowledged(
+    there: Engine, written: list[dict[str, Any]], erased: list[dict[str, Any]]
+) -> None:
     """Check that each acknowledged write is there by its operation id, except those possibly before their owner's erasure."""
     ends = _ends(erased)
     gone = {id for line in erased for id in line.get("ids", ())}
@@ -84,7 +88,9 @@ async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: li
             continue
         receipt = await there.find_operation(owner, line["operation"])
         if receipt is None or receipt.position != line["position"]:
-            raise Unlike(f"{line['operation']} was acknowledged at {line['position']} and is {receipt}")
+            raise Unlike(
+                f"{line['operation']} was acknowledged at {line['position']} and is {receipt}"
+            )
         standing = {UUID(id) for id in line["ids"] if id not in gone}
         missing = standing - set(await there.get(owner, WHOLE, list(standing)))
         # Reads leave out operations that were undone; their history stays.
@@ -123,7 +129,9 @@ async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
         receipt = await Pen(there, person).write(*imports)
         codes = {part.code for part in receipt.ignored}
         if codes != {"erased"} or len(receipt.ignored) < len(imports):
-            raise Unlike(f"{len(imports)} forgotten records were imported, and refused with {codes}")
+            raise Unlike(
+                f"{len(imports)} forgotten records were imported, and refused with {codes}"
+            )
 
 
 async def _in_no_row(there: Engine, canaries: set[str]) -> None:

@@ -23,7 +23,9 @@ from memoranda_conformance.builders import a_line
 
 TENANTS = ("default", "other")
 #: In each tenant there are owners of the same names, and an agent who learns from them.
-OWNERS = tuple(Owner(tenant=tenant, id=f"owner {number}") for tenant in TENANTS for number in range(3))
+OWNERS = tuple(
+    Owner(tenant=tenant, id=f"owner {number}") for tenant in TENANTS for number in range(3)
+)
 GUIDES = {tenant: Owner(tenant=tenant, kind=OwnerKind.AGENT, id="guide") for tenant in TENANTS}
 LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6, batch=1000)
 #: Between two writes of one process: what is compared in the end stays small enough.
@@ -103,10 +105,20 @@ class _Writer:
             whose, owner = owner, GUIDES[owner.tenant]
             line = a_line(owner, f"ask of {canary}", [(whose, id)])
             receipt = await book.door.write(
-                owner, WHOLE, Actor("agent", "guide"), [AddExperience(line)], request=canary, operation=canary
+                owner,
+                WHOLE,
+                Actor("agent", "guide"),
+                [AddExperience(line)],
+                request=canary,
+                operation=canary,
             )
         ids = [str(item.id) for item in receipt.items]
-        told = {"owner": owner.parts, "operation": canary, "position": receipt.position, "began": began}
+        told = {
+            "owner": owner.parts,
+            "operation": canary,
+            "position": receipt.position,
+            "began": began,
+        }
         self._log.say(**told, ids=ids, tells="" if 0.7 <= chance < 0.9 else str(receipt.id))
 
 
@@ -122,7 +134,9 @@ class _Eraser:
         if self._rng.random() < 0.04:
             await self._end(book, owner)
         else:
-            page = await book.records.list(owner, types=("memory", "message"), limit=50, as_owner=True)
+            page = await book.records.list(
+                owner, types=("memory", "message"), limit=50, as_owner=True
+            )
             if not page.records:
                 return
             chosen = self._rng.choice(page.records)
@@ -141,7 +155,9 @@ class _Eraser:
         except MemorandaError:
             self._log.say(kept=owner.parts)
             raise
-        self._log.say(ended=owner.parts, at=time.monotonic_ns(), ids=[str(id) for id in receipt.ids])
+        self._log.say(
+            ended=owner.parts, at=time.monotonic_ns(), ids=[str(id) for id in receipt.ids]
+        )
 
 
 def told(folder: Path, name: str) -> list[dict[str, Any]]:

@@ -18,11 +18,15 @@ class CannotRecord(Exception):
 def compiler() -> str:
     """Return the C compiler; raise if this machine cannot record."""
     if sys.platform != "linux":
-        raise CannotRecord(f"writes are recorded through LD_PRELOAD, on Linux only; this is {sys.platform}")
+        raise CannotRecord(
+            f"writes are recorded through LD_PRELOAD, on Linux only; this is {sys.platform}"
+        )
     for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
         if name and shutil.which(name):
             return name
-    raise CannotRecord("no C compiler: install one (say `apt-get install gcc libc6-dev`), or set CC")
+    raise CannotRecord(
+        "no C compiler: install one (say `apt-get install gcc libc6-dev`), or set CC"
+    )
 
 
 def compiled_recorder(folder: Path) -> Path:

@@ -80,7 +80,9 @@ class Disk:
                 self._sync(event)
             case Kind.RENAME | Kind.LINK:
                 target = self._target(event)
-                self._rename(event, event.path if event.kind is Kind.RENAME else None, event.other, target)
+                self._rename(
+                    event, event.path if event.kind is Kind.RENAME else None, event.other, target
+                )
             case Kind.UNLINK:
                 self._rename(event, event.path, None, None)
             case Kind.SYNC_BEGIN | Kind.SYNC_END | Kind.MARK:
@@ -92,7 +94,9 @@ class Disk:
         """Return the sequence numbers of unsynced operations of every file that may appear after a power cut."""
         reachable = {id(file): file for file in self._durable_names.values() if file is not None}
         reachable |= {
-            id(change.target): change.target for change in self._changes if change.target is not None
+            id(change.target): change.target
+            for change in self._changes
+            if change.target is not None
         }
         sequences = [event.sequence for file in reachable.values() for event in file.pending]
         return sorted(sequences + [change.sequence for change in self._changes])
@@ -105,7 +109,9 @@ class Disk:
         # One file under two names must not be settled twice into two different contents.
         files = {id(file): file for file in names.values() if file is not None}
         settled = {identity: file.after_cut(fate, rng) for identity, file in files.items()}
-        contents = {path: None if file is None else settled[id(file)] for path, file in names.items()}
+        contents = {
+            path: None if file is None else settled[id(file)] for path, file in names.items()
+        }
         return {path: content for path, content in contents.items() if _reached(path, contents)}
 
     def _file(self, event: Event) -> StoredFile:
@@ -118,13 +124,19 @@ class Disk:
     def _target(self, event: Event) -> StoredFile:
         target = self._names.get(event.path)
         if target is None:
-            raise BrokenRecord(f"event {event.sequence} moves a directory or an unknown name: not modelled")
+            raise BrokenRecord(
+                f"event {event.sequence} moves a directory or an unknown name: not modelled"
+            )
         return target
 
-    def _rename(self, event: Event, gone: str | None, come: str | None, target: StoredFile | None) -> None:
+    def _rename(
+        self, event: Event, gone: str | None, come: str | None, target: StoredFile | None
+    ) -> None:
         directories = {posixpath.dirname(path) or "." for path in (gone, come) if path is not None}
         if len(directories) != 1:
-            raise BrokenRecord(f"event {event.sequence} moves a name between directories: not modelled")
+            raise BrokenRecord(
+                f"event {event.sequence} moves a name between directories: not modelled"
+            )
         change = NameChange(event.sequence, directories.pop(), gone, come, target)
         change.apply(self._names)
         self._changes.append(change)
@@ -182,7 +194,9 @@ class _Survivors:
         self._lengths.append(max(self._lengths[-1], offset + len(data)))
         if 0.0 < chance < 1.0 and self._rng.random() < 0.5:
             for start, end in _sectors(offset, len(data)):
-                self._write_whole(start, data[start - offset : end - offset], _strikes(chance, self._rng))
+                self._write_whole(
+                    start, data[start - offset : end - offset], _strikes(chance, self._rng)
+                )
         else:
             self._write_whole(offset, data, _strikes(chance, self._rng))
 
@@ -223,7 +237,9 @@ def _sectors(offset: int, length: int) -> list[tuple[int, int]]:
 def _reached(path: str, contents: Contents) -> bool:
     """Return True if every directory above the path is there; without them a file is lost."""
     parent = posixpath.dirname(path)
-    return not parent or (parent in contents and contents[parent] is None and _reached(parent, contents))
+    return not parent or (
+        parent in contents and contents[parent] is None and _reached(parent, contents)
+    )
 
 
 def _applied(content: bytearray, event: Event) -> bytearray:

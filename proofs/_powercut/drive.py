@@ -55,7 +55,14 @@ def record(workload: str, arguments: list[str]) -> list[Event]:
             "RECORDER_LOG": str(log),
             "LD_PRELOAD": str(compiled_recorder(place)),
         }
-        command = [sys.executable, "-m", "proofs._powercut.perform", workload, str(folder), *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "proofs._powercut.perform",
+            workload,
+            str(folder),
+            *arguments,
+        ]
         subprocess.run(command, cwd=_ROOT, env=environment, check=True)
         events = read_record(log)
         _compare(final_contents(events), _contents(folder))
@@ -63,7 +70,12 @@ def record(workload: str, arguments: list[str]) -> list[Event]:
 
 
 def judge(
-    events: list[Event], check: Check, count: int, seed: int, lying_syncs: float = 0.0, keep: bool = False
+    events: list[Event],
+    check: Check,
+    count: int,
+    seed: int,
+    lying_syncs: float = 0.0,
+    keep: bool = False,
 ) -> Outcome:
     """Check this many images; with `lying_syncs`, a share of the syncs did not do what they promised.
 
@@ -79,13 +91,17 @@ def judge(
         except Lost as loss:
             missing += isinstance(loss, Missing)
             kept = f" (kept in {_kept(image)})" if keep and not losses else ""
-            losses.append(f"cut after event {image.cut} of {len(events)}, {image.fate}: {loss}{kept}")
+            losses.append(
+                f"cut after event {image.cut} of {len(events)}, {image.fate}: {loss}{kept}"
+            )
     return Outcome(count, struck, acknowledged, tuple(losses), missing)
 
 
 def _check(image: Image, check: Check) -> None:
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="power-cut-", dir=memory if memory.is_dir() else None) as room:
+    with tempfile.TemporaryDirectory(
+        prefix="power-cut-", dir=memory if memory.is_dir() else None
+    ) as room:
         image.write_to(Path(room))
         check(Path(room), image.acknowledged)
 
@@ -97,9 +113,12 @@ def _kept(image: Image) -> Path:
 
 
 def _contents(folder: Path) -> Contents:
-    paths = [path for path in folder.rglob("*") if path.name != MARKS and not path.name.endswith("-shm")]
+    paths = [
+        path for path in folder.rglob("*") if path.name != MARKS and not path.name.endswith("-shm")
+    ]
     return {
-        path.relative_to(folder).as_posix(): None if path.is_dir() else path.read_bytes() for path in paths
+        path.relative_to(folder).as_posix(): None if path.is_dir() else path.read_bytes()
+        for path in paths
     }
 
 
@@ -110,4 +129,6 @@ def _compare(replayed: Contents, found: Contents) -> None:
         if replayed.get(path, b"?") != found.get(path, b"!")
     ]
     if different:
-        raise BrokenRecord(f"the record misses operations: replayed, these differ: {', '.join(different)}")
+        raise BrokenRecord(
+            f"the record misses operations: replayed, these differ: {', '.join(different)}"
+        )

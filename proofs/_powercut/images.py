@@ -50,7 +50,9 @@ class Image:
                 (folder / path).write_bytes(content)
 
 
-def images(events: list[Event], rng: random.Random, count: int, lying_syncs: float = 0.0) -> Iterator[Image]:
+def images(
+    events: list[Event], rng: random.Random, count: int, lying_syncs: float = 0.0
+) -> Iterator[Image]:
     """Yield this many images, in the order of their cuts; as a control, a share of the syncs may do nothing."""
     disk = Disk(trusted_sync=lambda: lying_syncs == 0.0 or rng.random() >= lying_syncs)
     acknowledged: list[str] = []
@@ -76,7 +78,9 @@ def final_contents(events: list[Event]) -> Contents:
 
 def _cuts(events: list[Event], rng: random.Random, count: int) -> list[int]:
     """Return random points between events, more of them near syncs, marks, checkpoints and changes of names."""
-    logs = {event.inode for event in events if event.kind is Kind.CREATE and event.path.endswith("-wal")}
+    logs = {
+        event.inode for event in events if event.kind is Kind.CREATE and event.path.endswith("-wal")
+    }
     interest = [0, *(_interest(event, logs) for event in events), 0]
     weights = [before + after for before, after in pairwise(interest)]
     return sorted(rng.choices(range(len(weights)), weights, k=count))
@@ -90,7 +94,9 @@ def _interest(event: Event, logs: set[int]) -> int:
 
 def _fate(pending: list[int], rng: random.Random) -> tuple[str, Fate]:
     """Return one possible outcome of the pending operations."""
-    way = rng.choices(("nothing", "everything", "prefix", "subset", "all but one"), (2, 1, 3, 6, 2))[0]
+    way = rng.choices(
+        ("nothing", "everything", "prefix", "subset", "all but one"), (2, 1, 3, 6, 2)
+    )[0]
     if not pending or way == "everything":
         return "everything kept", lambda _: 1.0
     victim = rng.choice(pending)

@@ -55,7 +55,9 @@ def check(folder: Path, acknowledged: tuple[str, ...]) -> None:
     try:
         with contextlib.closing(_opened(folder / "plain.sqlite", "FULL")) as connection:
             verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
-            counted = connection.execute("SELECT part, size, count(*) FROM line GROUP BY part").fetchall()
+            counted = connection.execute(
+                "SELECT part, size, count(*) FROM line GROUP BY part"
+            ).fetchall()
     except sqlite3.Error as error:
         raise Lost(f"it does not open: {error}") from error
     if verdict != "ok":

@@ -58,9 +58,13 @@ def parsed(log: bytes) -> list[Event]:
     while position < len(log):
         if position + _HEAD.size > len(log):
             raise BrokenRecord(f"the log ends within the head of event {len(events)}")
-        magic, number, sequence, inode, offset, path_length, data_length = _HEAD.unpack_from(log, position)
+        magic, number, sequence, inode, offset, path_length, data_length = _HEAD.unpack_from(
+            log, position
+        )
         if magic != _MAGIC or sequence != len(events):
-            raise BrokenRecord(f"event {len(events)} is not where it should be: two processes, or a torn log")
+            raise BrokenRecord(
+                f"event {len(events)} is not where it should be: two processes, or a torn log"
+            )
         middle = position + _HEAD.size + path_length
         end = middle + data_length
         if end > len(log):

@@ -164,7 +164,9 @@ class Talk:
             self._made += 1
             self._subjects = self._subjects[-_SUBJECTS * len(OWNERS) :]
             self._subjects.append(Subject(self._rng.choice(OWNERS), f"zq{self._made:05}qz"))
-        subject = self._subjects[-1] if self._rng.random() < 0.3 else self._rng.choice(self._subjects)
+        subject = (
+            self._subjects[-1] if self._rng.random() < 0.3 else self._rng.choice(self._subjects)
+        )
         text = " ".join([subject.word, *(f"word{self._rng.randrange(_WORDS)}" for _ in range(7))])
         held = sorted(subject.held.keys() & subject.statements)
         verb = self._rng.choice(self._verbs(subject, held))

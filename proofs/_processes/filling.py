@@ -32,7 +32,9 @@ _LATE = "late"
 _POT = Limits(memories_per_agent=CAP, memories_per_owner=len(_AGENTS) * CAP)
 
 
-def filled(address: Path | str, controls: tuple[Path | str, Path | str], count: int, seed: int) -> str:
+def filled(
+    address: Path | str, controls: tuple[Path | str, Path | str], count: int, seed: int
+) -> str:
     """Fill an owner's memory from several processes; two controls, each in a book of its own, must be noticed."""
     refused, archived = _fill(address, count, seed, _LIMITS)
     with patch.object(batch, "make_room", _nothing):
@@ -70,12 +72,15 @@ async def _begun(address: Path | str, limits: Limits) -> set[UUID]:
     """Pin one memory of each agent, which must stay."""
     async with memoranda.open(address, limits=limits, models=None, worker=False) as book:
         made = [
-            await book.remember(OWNER, "Is allergic to nuts", agent=agent, pinned=True) for agent in _AGENTS
+            await book.remember(OWNER, "Is allergic to nuts", agent=agent, pinned=True)
+            for agent in _AGENTS
         ]
         return {receipt.id for receipt in made}
 
 
-async def _write(barrier: Barrier, number: int, address: Path | str, seed: int, limits: Limits) -> int:
+async def _write(
+    barrier: Barrier, number: int, address: Path | str, seed: int, limits: Limits
+) -> int:
     rng = random.Random(seed + number)
     refused = 0
     async with memoranda.open(address, limits=limits, models=None, worker=True) as book:
@@ -117,14 +122,18 @@ async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
         if not pinned <= {record.id for record in await _active(book)}:
             raise Wrong("a pinned memory was archived")
         waiting = {
-            UUID(job.key): job.error for job in await book.engine.jobs(None, 1000) if job.kind == "form"
+            UUID(job.key): job.error
+            for job in await book.engine.jobs(None, 1000)
+            if job.kind == "form"
         }
         for thread in await book.records.list(OWNER, types="thread", limit=1000, as_owner=True):
             unformed = isinstance(thread, Thread) and not await is_formed(book.engine, thread)
             if unformed and not waiting.get(thread.id, "").startswith(NO_ROOM):
                 raise Wrong(f"thread {thread.id} was passed over: {waiting.get(thread.id)}")
         await check_whole(book)
-        return await book.records.count(OWNER, types="memory", only={"statuses": ["archived"]}, as_owner=True)
+        return await book.records.count(
+            OWNER, types="memory", only={"statuses": ["archived"]}, as_owner=True
+        )
 
 
 async def _active(book: Book) -> list[Memory]:

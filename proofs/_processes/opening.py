@@ -12,7 +12,12 @@ from typing import Any
 
 import memoranda
 from memoranda import VersionMismatch
-from memoranda.engines.sqlite.file.migrations import APPLICATION_ID, Migration, Migrations, book_migrations
+from memoranda.engines.sqlite.file.migrations import (
+    APPLICATION_ID,
+    Migration,
+    Migrations,
+    book_migrations,
+)
 from proofs._kill.writer import opened
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole, made_thread
 
@@ -23,7 +28,9 @@ def newer() -> Migrations:
     """Pretend to be a program with a newer schema."""
     steps = book_migrations().after(0)
     following = Migration(
-        len(steps) + 1, "marks", "CREATE TABLE trial (a INTEGER) STRICT; INSERT INTO trial VALUES (1);"
+        len(steps) + 1,
+        "marks",
+        "CREATE TABLE trial (a INTEGER) STRICT; INSERT INTO trial VALUES (1);",
     )
     return Migrations([*steps, following], application_id=APPLICATION_ID)
 
@@ -41,7 +48,9 @@ def openings(folder: Path, seed: int) -> str:
         with closing(sqlite3.connect(path)) as connection:
             trials = connection.execute("SELECT count(*) FROM trial").fetchone()[0]
         if (kept, trials) != (1, 1):
-            raise Wrong(f"{count} processes brought a book forward {trials} times and kept {kept} copies")
+            raise Wrong(
+                f"{count} processes brought a book forward {trials} times and kept {kept} copies"
+            )
     return f"{OPENINGS} files made, then brought forward, by two or three processes at once"
 
 

@@ -19,7 +19,16 @@ from memoranda.model.passages import Use
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Audience, Owner, OwnerKind, RecordType, View
 from memoranda.ports import Engine
-from memoranda_conformance.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread, exported
+from memoranda_conformance.builders import (
+    ANN,
+    BEN,
+    ROOMY,
+    START,
+    a_memory,
+    a_message,
+    a_thread,
+    exported,
+)
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS
@@ -68,9 +77,13 @@ async def among_namesakes(pair: Pair, working: Working) -> None:
         await pair.same(partial(apply, working._world.first(owner)))
     for groups in (["g2"], ["g1", "g3"]):
         # Whoever is in one group of the owner's is not in another.
-        memory = a_memory(BEN, f"for {groups[-1]} alone", START, id=working._world.fresh(), pinned=True)
+        memory = a_memory(
+            BEN, f"for {groups[-1]} alone", START, id=working._world.fresh(), pinned=True
+        )
         await _write(pair, BEN, c.Remember(memory, b"", Audience.of_groups(groups)))
-        thread = a_thread(BEN, START, id=working._world.fresh(), audience=Audience.of_groups(groups))
+        thread = a_thread(
+            BEN, START, id=working._world.fresh(), audience=Audience.of_groups(groups)
+        )
         said = a_message(BEN, thread.id, "tea", START, id=working._world.fresh())
         await _write(pair, BEN, c.OpenThread(thread), c.Append(thread.id, (said,), (b"",)))
     # It was removed by age; nobody else may forget it again.
@@ -80,7 +93,9 @@ async def among_namesakes(pair: Pair, working: Working) -> None:
     for owner in (*OWNERS, *NAMESAKES):
         uses = dict.fromkeys(working._world.ids_of(owner), Use(strength=0.5, count=3))
         await pair.same(partial(_use, owner, WHOLE, uses))
-    await pair.same(partial(apply, replace(working._world.first(ENDING), operation="one", request=b"x")))
+    await pair.same(
+        partial(apply, replace(working._world.first(ENDING), operation="one", request=b"x"))
+    )
     for place, owner in enumerate((ENDING, *OWNERS, *NAMESAKES)):
         agent, price = ("a", None)[place % 2], Decimal(place + 1).scaleb(-9)
         spent = Spent(
@@ -112,7 +127,11 @@ async def _write(pair: Pair, owner: Owner, *changes: c.Change) -> None:
 
 
 async def _threads(engine: Engine, owner: Owner) -> list[UUID]:
-    return [record.id for record in await scanned(engine, owner, WHOLE) if record.type is RecordType.THREAD]
+    return [
+        record.id
+        for record in await scanned(engine, owner, WHOLE)
+        if record.type is RecordType.THREAD
+    ]
 
 
 async def _note(spent: Spent, number: int, engine: Engine) -> None:
@@ -140,9 +159,17 @@ async def seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
     for order in (False, True):
         asked = [Filter(types=_MEMORIES, pinned=True, newest_first=order)]
         for thread in await _threads(engine, owner):
-            asked += [Filter(thread=thread, types=types, newest_first=order) for types in (None, _MESSAGES)]
-        found += tuple([(await engine.scan(owner, view, each, None, 999)).records for each in asked])
-    lists = await engine.newest(owner, view, Filter(), 999), await engine.kinds(owner, view, Filter())
+            asked += [
+                Filter(thread=thread, types=types, newest_first=order)
+                for types in (None, _MESSAGES)
+            ]
+        found += tuple(
+            [(await engine.scan(owner, view, each, None, 999)).records for each in asked]
+        )
+    lists = (
+        await engine.newest(owner, view, Filter(), 999),
+        await engine.kinds(owner, view, Filter()),
+    )
     return found, lists, await engine.get(owner, view, ids), await engine.uses(owner, view, ids)
 
 
@@ -156,7 +183,9 @@ async def _used(owner: Owner, view: View, number: int, engine: Engine) -> Any:
 async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
     """Return the ids of records that left each shelf, as this view reads them; what left twice may be there twice."""
     deltas = await engine.since(owner, view, lambda shelf: 0)
-    return sorted((repr(shelf.audience), sorted(set(delta.gone))) for shelf, delta in deltas if delta.gone)
+    return sorted(
+        (repr(shelf.audience), sorted(set(delta.gone))) for shelf, delta in deltas if delta.gone
+    )
 
 
 async def _dumped(owner: Owner, number: int, engine: Engine) -> int:

@@ -85,7 +85,10 @@ class Life:
             with forgetting or nullcontext():
                 for name in parts:
                     await self._forget(
-                        book, person, person.parts[name], clearing or (lambda book: book.admin.scrub())
+                        book,
+                        person,
+                        person.parts[name],
+                        clearing or (lambda book: book.admin.scrub()),
                     )
             if faults := (await book.admin.verify(whole=True)).faults:
                 raise Remains(f"after everything verify says: {faults[0]}")
@@ -105,7 +108,9 @@ class Life:
         """Do as administrator what the server does by itself at times, so that all of it is in the files."""
         schema = engine_of(book).server.schema
         if sampled:
-            await self._server.said(*(alter for (alter,) in await self._server.asked(_SAMPLE, schema)))
+            await self._server.said(
+                *(alter for (alter,) in await self._server.asked(_SAMPLE, schema))
+            )
         tables = await self._server.asked(_TABLES, schema)
         await self._server.said(*(f"ANALYZE {name}" for (name,) in tables), "CHECKPOINT")
 
@@ -133,7 +138,9 @@ class Life:
         if part.redactions:
             return await take_out(book, person, part, backups=False)
         if part.name == "agent":
-            return await book.forget(person.owner, part.ids, agent=person.agent, groups=[person.group])
+            return await book.forget(
+                person.owner, part.ids, agent=person.agent, groups=[person.group]
+            )
         return await book.forget(person.owner, part.ids, as_owner=True)
 
     def labels(self, parts: tuple[str, ...]) -> set[str]:

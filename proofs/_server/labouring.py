@@ -84,7 +84,9 @@ async def _put(address: str, count: int) -> None:
         for place in range(OWNERS):
             owner = Owner(id=f"owner {place}")
             note = Memory(id=new_id(), owner=owner, content="There is work.", observed_at=behind())
-            drafts = tuple(JobDraft(kind=KIND, key=str(number)) for number in range(place, count, OWNERS))
+            drafts = tuple(
+                JobDraft(kind=KIND, key=str(number)) for number in range(place, count, OWNERS)
+            )
             change = c.Remember(note, audience=EVERYONE)
             await book.door.write(owner, WHOLE, Actor("owner"), [change], request=None, jobs=drafts)
 
@@ -98,7 +100,9 @@ async def _is_taken(address: str, trusting: bool) -> bool:
     await _put(address, 1)
     behind, ahead = Shift(-2 * SKEW_SECONDS), Shift(SKEW_SECONDS)
     jobs = of_mongo if address.startswith("mongodb") else of_postgres
-    judging: AbstractContextManager[object] = patch.object(jobs, "_NEAR", 0) if trusting else nullcontext()
+    judging: AbstractContextManager[object] = (
+        patch.object(jobs, "_NEAR", 0) if trusting else nullcontext()
+    )
     with judging:
         async with _opened(address, clock=behind) as one, _opened(address, clock=ahead) as two:
             assert await one.engine.lease([KIND], "behind", behind(), SKEW_SECONDS) is not None

@@ -12,7 +12,9 @@ import asyncpg
 from memoranda.engines.postgres.server import session
 from proofs._server.omissions import replaced
 
-_VALUE = r"(?P<value>\?|:\w+|'\w+'|\w+\.\w+|NULL|ANY\((?P<list>(?:\?|:\w+)::\w+\[\])\))(?P<cast>::\w+)?"
+_VALUE = (
+    r"(?P<value>\?|:\w+|'\w+'|\w+\.\w+|NULL|ANY\((?P<list>(?:\?|:\w+)::\w+\[\])\))(?P<cast>::\w+)?"
+)
 _CONDITION = re.compile(
     r"(?<![\w.'])(?P<column>(?:\w+\.)?(?:owner|shelf|tenant|kind|id|audience|agent|groups|name|erased_at))"
     rf"\s+(?P<how>=|<>|IS NOT|IS)\s+{_VALUE}(?![\w(])"
@@ -44,7 +46,9 @@ class Mutant:
 
     def with_all_others(self) -> Mutant:
         """Return the same statement without any limiting condition."""
-        return Mutant(self.statement, tuple(range(len(conditions(self.statement)))), f"{self.statement}: all")
+        return Mutant(
+            self.statement, tuple(range(len(conditions(self.statement)))), f"{self.statement}: all"
+        )
 
 
 def conditions(statement: str) -> list[re.Match[str]]:
@@ -77,7 +81,9 @@ async def check_all(mutants: Iterable[Mutant], address: str, schema: str) -> Non
             try:
                 await connection.prepare(text)
             except asyncpg.PostgresError as error:
-                raise LookupError(f"{mutant.name}: what is left is no statement: {error}") from error
+                raise LookupError(
+                    f"{mutant.name}: what is left is no statement: {error}"
+                ) from error
     finally:
         await connection.close()
 

@@ -43,10 +43,16 @@ OMISSIONS: dict[str, Omission] = {
     ),
     "what jobs keep about it": _never("delete_kept"),
     "jobs of the owner": _never("delete_jobs_of_owner"),
-    "actors in the ledger": partial(rewritten, erasure._take_away, "yield ScrubLedger(base)", "pass"),
-    "the owner's name": lambda: replaced("end_era", "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"),
+    "actors in the ledger": partial(
+        rewritten, erasure._take_away, "yield ScrubLedger(base)", "pass"
+    ),
+    "the owner's name": lambda: replaced(
+        "end_era", "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"
+    ),
     "the owner's shelves": _never("delete_shelves_of_owner"),
     "the owner's groups": _never("delete_shelf_groups_of_owner"),
     "agents on what was spent": _never("delete_spent_of_owner"),
-    "writing the tables anew": partial(rewritten, scrub._Scrubbing._rewrite, "(FULL, ANALYZE)", "(ANALYZE)"),
+    "writing the tables anew": partial(
+        rewritten, scrub._Scrubbing._rewrite, "(FULL, ANALYZE)", "(ANALYZE)"
+    ),
 }

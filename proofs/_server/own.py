@@ -57,7 +57,10 @@ class OwnServer:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._server is not None:
             self._server.cleanup()
@@ -100,7 +103,10 @@ class OwnServer:
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 os.kill(process.pid, signal.SIGKILL)
-        while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
+        while any(
+            process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+            for process in processes
+        ):
             time.sleep(0.002)
         # Where nobody asks for a dead process's status its number is not free yet, and seems to run.
         for stale in (self.folder / "postmaster.pid", *self.folder.glob(".s.PGSQL.*")):

@@ -5,12 +5,16 @@ from __future__ import annotations
 from proofs._server.mutants import Mutant, of_statements
 
 _NUMBERED = "a record's number, a shelf's and a record's id are given out once in a book, and this one is the owner's own"
-_ON_SHELF = "a shelf's number is given out once in a book; left out together with the shelf it is missed"
+_ON_SHELF = (
+    "a shelf's number is given out once in a book; left out together with the shelf it is missed"
+)
 _NAMELESS = "an era that ended keeps no name by which it could be found"
 _READERS = "only shelves for an agent have an agent, and only those for groups have groups"
 _KEYED = "the digest is made with the owner's name"
 _RACE = "it only matters to workers that ask at the same moment"
-_NOTED = "only a service's audit asks it; every engine's suite notes reads of two owners and two tenants"
+_NOTED = (
+    "only a service's audit asks it; every engine's suite notes reads of two owners and two tenants"
+)
 
 _LARGE = "only shelves of very many passages are asked so; what is found on them is held against memory by tests of their own"
 
@@ -76,7 +80,13 @@ _BY_STATEMENT = {
             "vector_pieces",
             "set_shelf",
         ),
-        *("take_away_records", "take_away_links", "take_away_versions", "take_away_terms", "take_away_uses"),
+        *(
+            "take_away_records",
+            "take_away_links",
+            "take_away_versions",
+            "take_away_terms",
+            "take_away_uses",
+        ),
         "lay_unmade",
     ),
     _KEYED: ("holders", "count_run"),
@@ -154,7 +164,9 @@ def reason(mutant: Mutant) -> str:
         return _BY_NAME[mutant.name]
     if mutant.statement in _SHELVED and ("owner =" in mutant.name):
         return _ON_SHELF
-    return next((why for why, statements in _BY_STATEMENT.items() if mutant.statement in statements), "")
+    return next(
+        (why for why, statements in _BY_STATEMENT.items() if mutant.statement in statements), ""
+    )
 
 
 def needed() -> list[Mutant]:

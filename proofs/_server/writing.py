@@ -204,7 +204,11 @@ def hasty(write: Any) -> Any:
             return result
 
         def settle_error(task: asyncio.Task[Any]) -> None:
-            if not task.cancelled() and (error := task.exception()) is not None and not early.done():
+            if (
+                not task.cancelled()
+                and (error := task.exception()) is not None
+                and not early.done()
+            ):
                 early.set_exception(error)
 
         asyncio.ensure_future(write(self, eager, **how)).add_done_callback(settle_error)

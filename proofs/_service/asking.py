@@ -55,7 +55,8 @@ async def ask(app: Any, request: Ask) -> Answer:
         "root_path": "",
         "query_string": urlencode(request.query, quote_via=quote).encode(),
         "headers": [
-            (name.lower().encode(), value.encode("utf-8", "surrogatepass")) for name, value in headers
+            (name.lower().encode(), value.encode("utf-8", "surrogatepass"))
+            for name, value in headers
         ],
         "client": ("127.0.0.1", 1),
         "server": ("localhost", 80),

@@ -52,8 +52,12 @@ class Attack:
             case "unowned":
                 return not OPERATIONS[self.verb].safe and "for_user" not in query
             case "whole":
-                beyond = self.who != "person" and bool(body.get("everything") or body.get("backups"))
-                return beyond or (self.verb in ("admin.usage", "admin.export") and "owner" not in query)
+                beyond = self.who != "person" and bool(
+                    body.get("everything") or body.get("backups")
+                )
+                return beyond or (
+                    self.verb in ("admin.usage", "admin.export") and "owner" not in query
+                )
         return False
 
     @property
@@ -129,7 +133,9 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
 def _others_owner(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Name the victim as the owner, with the victim's ids or one's own."""
     if "owner" not in OPERATIONS[verb].in_path and verb not in ("admin.usage", "admin.export"):
-        verb = rng.choice(("recall", "records.list", "admin.export", "admin.usage", "records.count"))
+        verb = rng.choice(
+            ("recall", "records.list", "admin.export", "admin.usage", "records.count")
+        )
     source = VICTIM if rng.random() < 0.5 else _owner(who)
     given = own_call(verb, VICTIM, population.owners[source], rng)
     given["owner"] = VICTIM
@@ -215,7 +221,15 @@ def _view(population: Population, rng: Random, who: str, verb: str) -> Attack:
 def _agent(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Ask as another agent, or about it."""
     verb = rng.choice(
-        ("recall", "records.list", "agents.get", "agents.limits", "experience.list", "agents.list", verb)
+        (
+            "recall",
+            "records.list",
+            "agents.get",
+            "agents.limits",
+            "experience.list",
+            "agents.list",
+            verb,
+        )
     )
     given = _given(population, rng, who, verb)
     word = "name" if verb.startswith("agents.") else "agent"
@@ -260,7 +274,11 @@ def _audience(population: Population, rng: Random, who: str, verb: str) -> Attac
     return _pair(who, verb, "audience", given, {HIDDEN_GROUP: _NO_GROUP, HIDDEN_AGENT: _NO_AGENT})
 
 
-_OWNED = (*(verb for verb in TRIED if "owner" in OPERATIONS[verb].in_path), "admin.usage", "admin.export")
+_OWNED = (
+    *(verb for verb in TRIED if "owner" in OPERATIONS[verb].in_path),
+    "admin.usage",
+    "admin.export",
+)
 _UNOWNED = tuple(verb for verb in TRIED if "owner" not in OPERATIONS[verb].in_path)
 
 
@@ -295,7 +313,9 @@ def _of_strange(
         return replace(request, query=(*request.query, ("owner_kind", kind)))
 
     twin = None if other is None else made(other)
-    return Attack(who, verb, "kind_of_owner", made(name), twin, () if other is None else ((name, other),))
+    return Attack(
+        who, verb, "kind_of_owner", made(name), twin, () if other is None else ((name, other),)
+    )
 
 
 def every_owner(population: Population, rng: Random, who: str) -> Iterator[Attack]:
@@ -325,7 +345,14 @@ def _without_owner(population: Population, rng: Random, who: str, verb: str) -> 
 def _whole(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Erase everything, or ask about the whole book."""
     verb = rng.choice(
-        ("forget", "admin.usage", "admin.export", "forgetting.hide", "forgetting.forget_all", "form")
+        (
+            "forget",
+            "admin.usage",
+            "admin.export",
+            "forgetting.hide",
+            "forgetting.forget_all",
+            "form",
+        )
     )
     given = _given(population, rng, who, verb)
     if verb == "forget" or verb == "forgetting.forget_all":
@@ -351,13 +378,17 @@ def _forged(population: Population, rng: Random, who: str, verb: str) -> Attack:
 
 def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Send the victim's operation id, as a header or in the path."""
-    verb = rng.choice(("remember", "thread.append", "items.put", "records.operation", "thread.operation"))
+    verb = rng.choice(
+        ("remember", "thread.append", "items.put", "records.operation", "thread.operation")
+    )
     given = _given(population, rng, who, verb)
     if "operation" in given:
         given["operation"] = "bobop"
         return _pair(who, verb, "replayed", given, {"bobop": "bubop"})
     # Another id than above: a write that succeeds makes it the name of one's own operation, which is there for a read.
-    return Attack(who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobputx"))
+    return Attack(
+        who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobputx")
+    )
 
 
 def _path(population: Population, rng: Random, who: str, verb: str) -> Attack:
@@ -382,19 +413,25 @@ def _store(population: Population, rng: Random, who: str, verb: str) -> Attack:
             Ask("DELETE", "/store/items", body={"namespace": place, "key": "x"}),
             Ask("POST", "/store/items/search", body={"namespace_prefix": [name], "query": "tea"}),
             Ask("POST", "/store/namespaces", body={"prefix": [name]}),
-            Ask("PUT", "/usermemorystore/memories", body={"userId": name, "key": "k", "value": "v"}),
+            Ask(
+                "PUT", "/usermemorystore/memories", body={"userId": name, "key": "k", "value": "v"}
+            ),
             Ask("DELETE", f"/usermemorystore/memories/entry/{id}"),
             Ask("POST", f"/propertiesstore/properties/{name}", body={"a": 1}),
         )[number]
 
     number = rng.randrange(8)
     id, other = str(population.owners[VICTIM].ids["memory2"]), _nobodys_id(rng)
-    return Attack(who, "", "store", made(VICTIM, id), made(NOBODY, other), ((VICTIM, NOBODY), (id, other)))
+    return Attack(
+        who, "", "store", made(VICTIM, id), made(NOBODY, other), ((VICTIM, NOBODY), (id, other))
+    )
 
 
 def _mcp(population: Population, rng: Random, who: str, verb: str) -> Attack:
     """Name the victim to the tools, resources and prompts of MCP."""
-    there, nowhere, verb, names = mcp_pair(rng, _owner(who), population.owners[VICTIM], _nobodys_id(rng))
+    there, nowhere, verb, names = mcp_pair(
+        rng, _owner(who), population.owners[VICTIM], _nobodys_id(rng)
+    )
     twin = None if nowhere == there else nowhere
     return Attack(who, verb, "mcp", there, twin, tuple(names.items()))
 

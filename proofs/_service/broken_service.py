@@ -29,7 +29,11 @@ def _too_early() -> None:
     later: set[asyncio.Task[None]] = set()
 
     async def hasty(self: Gate, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or not scope["path"].endswith("/messages") or scope["method"] != "POST":
+        if (
+            scope["type"] != "http"
+            or not scope["path"].endswith("/messages")
+            or scope["method"] != "POST"
+        ):
             await whole(self, scope, receive, send)
             return
         message = await receive()
@@ -47,7 +51,10 @@ def _too_early() -> None:
         task = asyncio.ensure_future(store())
         later.add(task)
         task.add_done_callback(later.discard)
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(_BODY)).encode())]
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(_BODY)).encode()),
+        ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": _BODY})
 

@@ -24,7 +24,15 @@ from proofs._service.asking import Answer, Ask, ask
 from proofs._service.attacks import KINDS, Attack, attack, every_owner
 from proofs._service.mcp_attacks import as_rest
 from proofs._service.own_calls import TRIED, own_call, request_of
-from proofs._service.population import CANARY, LISTED, OTHER_TENANT, OWN, PERSON, Population, hidden_state
+from proofs._service.population import (
+    CANARY,
+    LISTED,
+    OTHER_TENANT,
+    OWN,
+    PERSON,
+    Population,
+    hidden_state,
+)
 
 #: Credentials that open nothing.
 _DEAD = frozenset({"expired", "revoked", "unknown"})
@@ -140,8 +148,14 @@ class World:
         if made.who in _DEAD:
             if answer.status != 401:
                 raise self._leak(made, f"a credential that opens nothing got {answer.status}")
-        elif made.who == "stray" and made.request.path.startswith(("/v1/", "/mcp")) and answer.status < 400:
-            raise self._leak(made, f"another tenant's credential got {answer.status} {answer.body[:300]!r}")
+        elif (
+            made.who == "stray"
+            and made.request.path.startswith(("/v1/", "/mcp"))
+            and answer.status < 400
+        ):
+            raise self._leak(
+                made, f"another tenant's credential got {answer.status} {answer.body[:300]!r}"
+            )
         if answer.status >= 500:
             raise self._leak(made, f"{answer.status} {answer.body[:300]!r}")
         if made.who == "rival":
@@ -151,7 +165,9 @@ class World:
             return
         if made.kind == "prompts":
             answer = Answer(
-                answer.status, answer.body.replace(f"{CANARY}agent{LISTED}".encode(), b""), answer.headers
+                answer.status,
+                answer.body.replace(f"{CANARY}agent{LISTED}".encode(), b""),
+                answer.headers,
             )
         if CANARY.encode() in answer.body or CANARY in str(answer.headers):
             raise self._leak(made, f"a canary: {_around(answer.body)}")
@@ -159,7 +175,12 @@ class World:
         if found := [id for id in set(_ID.findall(answer.body)) & self._secret if id not in named]:
             raise self._leak(made, f"the id {found[0].decode()}")
         role = _ROLES.get(made.who)
-        if answer.status < 300 and made.verb and role is not None and role < OPERATIONS[made.verb].role:
+        if (
+            answer.status < 300
+            and made.verb
+            and role is not None
+            and role < OPERATIONS[made.verb].role
+        ):
             raise self._leak(made, f"a {role} got {answer.status}")
         if answer.status < 300 and made.is_forbidden and role is not None:
             raise self._leak(made, f"it got {answer.status}")
@@ -187,7 +208,9 @@ class World:
         stolen = Ask("GET", request.path, (*pairs, ("cursor", cursor)))
         answer = await self._answer(thief, stolen)
         if answer.status < 300:
-            raise self._leak(Attack(thief, "", "cursor", stolen), f"a stolen cursor got {answer.status}")
+            raise self._leak(
+                Attack(thief, "", "cursor", stolen), f"a stolen cursor got {answer.status}"
+            )
 
     async def _unchanged(self) -> None:
         """Raise Leak if something changed that no request of these credentials may change."""
@@ -206,7 +229,8 @@ class World:
     def _leak(self, made: Attack, what: str) -> Leak:
         sent = made.request
         return Leak(
-            f"{made.who} {made.kind} {sent.method} {sent.path} {sent.query} {sent.body}: {what}", self._asked
+            f"{made.who} {made.kind} {sent.method} {sent.path} {sent.query} {sent.body}: {what}",
+            self._asked,
         )
 
 

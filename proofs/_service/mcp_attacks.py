@@ -34,14 +34,24 @@ _ADMIN_TOOLS: dict[str, dict[str, Any]] = {
 _HEADERS = (("accept", "application/json, text/event-stream"),)
 
 
-def mcp_pair(rng: Random, owner: str, theirs: Own, no_id: str) -> tuple[Ask, Ask, str, dict[str, str]]:
+def mcp_pair(
+    rng: Random, owner: str, theirs: Own, no_id: str
+) -> tuple[Ask, Ask, str, dict[str, str]]:
     """Return a request that names the victim, its twin that names nobody, the verb behind it, and the names."""
     id = str(theirs.ids[f"memory{rng.randrange(6)}"])
     shorten = rng.random() < 0.5
     named, nobody = (
-        (short(theirs.ids[word]), no_id[-8:]) if shorten and (word := _word(theirs, id)) else (id, no_id)
+        (short(theirs.ids[word]), no_id[-8:])
+        if shorten and (word := _word(theirs, id))
+        else (id, no_id)
     )
-    names = {VICTIM: NOBODY, id: no_id, named: nobody, HIDDEN_AGENT: "wardem", HIDDEN_GROUP: "circlf"}
+    names = {
+        VICTIM: NOBODY,
+        id: no_id,
+        named: nobody,
+        HIDDEN_AGENT: "wardem",
+        HIDDEN_GROUP: "circlf",
+    }
     kind = rng.choice(("owner", "ids", "agent", "group", "admin", "resource"))
     if kind == "admin":
         tool = rng.choice([*_ADMIN_TOOLS])

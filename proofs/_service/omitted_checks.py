@@ -60,7 +60,9 @@ def _guard(name: str, text: str, instead: str, *kinds: str) -> Mutant:
     return Mutant(name, guard, text, instead, (gate, "Guard"), kinds)
 
 
-def _decision(name: str, module: ModuleType, text: str, instead: str, used: tuple[ModuleType, str]) -> Mutant:
+def _decision(
+    name: str, module: ModuleType, text: str, instead: str, used: tuple[ModuleType, str]
+) -> Mutant:
     return Mutant(name, module, text, instead, used, ("ruled", "trust"))
 
 
@@ -79,8 +81,12 @@ MUTANTS = (
     _guard("view", 'if given.get("as_owner") and not is_person:', "if False:"),
     _guard("export", "verb.of_the_person or any(", "any(", "whole"),
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
-    _guard("agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"),
-    _guard("agents of messages", "for one in found if isinstance(one, dict)", "for one in ()", "spoken"),
+    _guard(
+        "agents", "if principal.agents is not None and not agents <= principal.agents:", "if False:"
+    ),
+    _guard(
+        "agents of messages", "for one in found if isinstance(one, dict)", "for one in ()", "spoken"
+    ),
     _guard(
         "names of agents",
         "given[word] for word in verb.agent_arguments if given.get(word) is not None",
@@ -88,7 +94,11 @@ MUTANTS = (
         "agent",
     ),
     _guard("list of agents", "if agent.name in self.principal.agents]", "]", "agent"),
-    _guard("groups", "if principal.groups is not None and not set(groups)", "if False and not set(groups)"),
+    _guard(
+        "groups",
+        "if principal.groups is not None and not set(groups)",
+        "if False and not set(groups)",
+    ),
     _guard("audience", "if names and allowed is not None and", "if False and", "audience"),
     _guard(
         "groups as owners",

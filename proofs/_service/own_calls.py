@@ -62,7 +62,9 @@ _SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 _ARGUMENTS: dict[str, _Make] = {
     "thread": lambda ids, memory, rng: {"name": _text(rng)},
     "thread.set": lambda ids, memory, rng: {"title": _text(rng)},
-    "thread.append": lambda ids, memory, rng: {"messages": [{"role": "user", "content": _text(rng)}]},
+    "thread.append": lambda ids, memory, rng: {
+        "messages": [{"role": "user", "content": _text(rng)}]
+    },
     "thread.messages": lambda ids, memory, rng: {"limit": rng.choice([1, 10])},
     "thread.window": lambda ids, memory, rng: {"budget": 500},
     "thread.feedback": lambda ids, memory, rng: {"text": "good", "rating": 1},
@@ -78,8 +80,14 @@ _ARGUMENTS: dict[str, _Make] = {
     "memories.confirm": lambda ids, memory, rng: {"id": memory},
     "memories.restore": lambda ids, memory, rng: {"id": memory},
     "dreams.run": lambda ids, memory, rng: {"dry_run": rng.random() < 0.5},
-    "memories.share": lambda ids, memory, rng: {"id": memory, "audience": {"kind": "self", "agent": AGENT}},
-    "memories.supersede": lambda ids, memory, rng: {"loser": ids["memory0"], "winner": ids["memory1"]},
+    "memories.share": lambda ids, memory, rng: {
+        "id": memory,
+        "audience": {"kind": "self", "agent": AGENT},
+    },
+    "memories.supersede": lambda ids, memory, rng: {
+        "loser": ids["memory0"],
+        "winner": ids["memory1"],
+    },
     "memories.retract_source": lambda ids, memory, rng: {"source": ids["message"], "dry_run": True},
     "undo": lambda ids, memory, rng: {"position": 6},
     "recall": lambda ids, memory, rng: {"query": "who likes tea?", "explain": rng.random() < 0.3},
@@ -118,7 +126,11 @@ _ARGUMENTS: dict[str, _Make] = {
     "agents.limits": lambda ids, memory, rng: {"name": AGENT},
     "agents.put": lambda ids, memory, rng: {"name": "another", "description": "d"},
     "experience.list": lambda ids, memory, rng: {"agent": AGENT, "for_user": ids["owner"]},
-    "experience.add": lambda ids, memory, rng: {"agent": AGENT, "field": "heuristics", "line": _text(rng)},
+    "experience.add": lambda ids, memory, rng: {
+        "agent": AGENT,
+        "field": "heuristics",
+        "line": _text(rng),
+    },
     "experience.retire": lambda ids, memory, rng: {"agent": AGENT, "line": ids["lesson"]},
     "experience.add_evidence": lambda ids, memory, rng: {
         "agent": AGENT,
@@ -131,12 +143,19 @@ _ARGUMENTS: dict[str, _Make] = {
     "schemas.put": lambda ids, memory, rng: {"name": "Own", "parameters": _SCHEMA},
     "schemas.records": lambda ids, memory, rng: {"name": "Own"},
     "admin.usage": lambda ids, memory, rng: {"owner": ids["owner"]},
-    "admin.export": lambda ids, memory, rng: {"owner": ids["owner"], "everything": rng.random() < 0.7},
+    "admin.export": lambda ids, memory, rng: {
+        "owner": ids["owner"],
+        "everything": rng.random() < 0.7,
+    },
     "jobs.form_with": lambda ids, memory, rng: {"who": "rules"},
     "jobs.retry": lambda ids, memory, rng: {"id": str(uuid4())},
     "jobs.drop": lambda ids, memory, rng: {"id": str(uuid4())},
     "keys.get": lambda ids, memory, rng: {"name": "editor"},
-    "keys.put": lambda ids, memory, rng: {"name": _text(rng), "role": "viewer", "digest": uuid4().hex * 2},
+    "keys.put": lambda ids, memory, rng: {
+        "name": _text(rng),
+        "role": "viewer",
+        "digest": uuid4().hex * 2,
+    },
     "keys.create": lambda ids, memory, rng: {"name": _text(rng), "role": "viewer"},
     "keys.rotate": lambda ids, memory, rng: {"name": "twin"},
     "keys.revoke": lambda ids, memory, rng: {"id": "twin"},

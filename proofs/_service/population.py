@@ -31,7 +31,9 @@ class Own:
 
     def texts(self) -> set[str]:
         """Return all ids as texts."""
-        return {str(one) for word, one in self.ids.items() if isinstance(one, UUID) and word != "lesson"}
+        return {
+            str(one) for word, one in self.ids.items() if isinstance(one, UUID) and word != "lesson"
+        }
 
 
 @dataclass
@@ -54,7 +56,9 @@ async def populate(path: Path) -> Population:
         }
         hidden = await _hide(book, OWN)
         await _agents(book, owners)
-        await book.schemas.put("Own", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
+        await book.schemas.put(
+            "Own", parameters={"type": "object", "properties": {"a": {"type": "string"}}}
+        )
         keys = await _keys(book)
     async with memoranda.open(path, worker=False, embed=None, tenant=OTHER_TENANT) as other:
         there = await furnish(other, VICTIM, f"{CANARY}rival")
@@ -76,7 +80,11 @@ async def furnish(book: Book, owner: str, word: str) -> Own:
     has["operation"] = f"{owner}op"
     for number in range(6):
         made = await book.remember(
-            owner, f"{word} likes tea number {number}", agent=AGENT, tags=[f"{word}tag"], data={"a": word}
+            owner,
+            f"{word} likes tea number {number}",
+            agent=AGENT,
+            tags=[f"{word}tag"],
+            data={"a": word},
         )
         has[f"memory{number}"] = made.items[0].id
     episode = await book.episodes.record(
@@ -111,7 +119,9 @@ async def _rule(book: Book, owner: str, has: dict[str, Any]) -> None:
     marked = await book.memories.amend(owner, has["marked"], {"pinned": True}, as_owner=True)
     refuted = await book.memories.retract(owner, has["refuted"], as_owner=True)
     has["marked_at"], has["refuted_at"] = marked.position, refuted.position
-    passed = await book.remember(owner, "rule passed on", trust="user", agent=AGENT, audience=everyone)
+    passed = await book.remember(
+        owner, "rule passed on", trust="user", agent=AGENT, audience=everyone
+    )
     has["passed"] = passed.id
 
 
@@ -128,7 +138,9 @@ async def _hide(book: Book, owner: str) -> list[UUID]:
         said = f"{CANARY}hidden{owner} tea"
         found.append((await book.remember(owner, said, audience=audience, **who)).items[0].id)
         found.append(
-            (await book.items.put(owner, ["notes"], "x", {"t": said}, audience=audience, **who)).items[0].id
+            (await book.items.put(owner, ["notes"], "x", {"t": said}, audience=audience, **who))
+            .items[0]
+            .id
         )
     return found
 
@@ -143,14 +155,20 @@ async def _agents(book: Book, owners: dict[str, Own]) -> None:
                 own.ids["lesson"] = line
             victim = owners[VICTIM].ids
             evidence = {VICTIM: [victim["memory0"]]}
-            learnt = await book.experience.add(name, "heuristics", "a lesson of another", evidence=evidence)
+            learnt = await book.experience.add(
+                name, "heuristics", "a lesson of another", evidence=evidence
+            )
             victim["lesson"] = learnt.id
     kinds = ((OwnerKind.AGENT, HIDDEN_AGENT), (OwnerKind.GROUP, HIDDEN_GROUP))
     for kind, id in kinds:
         await book.remember(
-            Owner(tenant=book.tenant, kind=kind, id=id), f"{CANARY}of{kind.value} tea", as_owner=True
+            Owner(tenant=book.tenant, kind=kind, id=id),
+            f"{CANARY}of{kind.value} tea",
+            as_owner=True,
         )
-    await book.remember(Owner(tenant=book.tenant, kind=OwnerKind.GROUP, id=GROUP), "our tea", as_owner=True)
+    await book.remember(
+        Owner(tenant=book.tenant, kind=OwnerKind.GROUP, id=GROUP), "our tea", as_owner=True
+    )
 
 
 async def _keys(book: Book) -> dict[str, str]:
@@ -169,7 +187,9 @@ async def _keys(book: Book) -> dict[str, str]:
         "admin": {"role": "admin"},
         "revoked": {"role": "admin"},
     }
-    made = {name: (await book.keys.create(name, **fields)).secret for name, fields in wanted.items()}
+    made = {
+        name: (await book.keys.create(name, **fields)).secret for name, fields in wanted.items()
+    }
     await book.keys.revoke("revoked")
     return made
 
@@ -187,7 +207,9 @@ async def hidden_state(book: Book) -> str:
         told += sorted(record.model_dump_json() for record in page.records)
     page = await book.records.list(OWN, limit=1000, as_owner=True)
     told += sorted(
-        r.model_dump_json() for r in page.records if _is_hidden(r) or getattr(r, "external_id", None)
+        r.model_dump_json()
+        for r in page.records
+        if _is_hidden(r) or getattr(r, "external_id", None)
     )
     for agent in (AGENT, HIDDEN_AGENT):
         lines = await book.experience.list(agent, retired=True, limit=1000)

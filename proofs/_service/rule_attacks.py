@@ -24,7 +24,14 @@ _RULES_OF = {
 def _ruled(population: Population, rng: Random) -> tuple[str, str, Ask]:
     """End or replace what the person or an operator said, with an agent named or not."""
     verb = rng.choice(
-        ("memories.retract", "memories.amend", "update", "remember", "memories.remember_all", *_RULES_OF)
+        (
+            "memories.retract",
+            "memories.amend",
+            "update",
+            "remember",
+            "memories.remember_all",
+            *_RULES_OF,
+        )
     )
     name = rng.choice(_RULES_OF.get(verb, _RULES))
     # A program without an agent speaks for the user, whom the other rules do not bind.
@@ -36,7 +43,12 @@ def _ruled(population: Population, rng: Random) -> tuple[str, str, Ask]:
     own = {word: str(one) for word, one in population.owners[OWN].ids.items()}
     rule = own[name]
     trust: dict[str, Any] = rng.choice(
-        ({}, {"trust": "operator"}, {"trust": "user"}, {"trust": "user", "sources": [own["message"]]})
+        (
+            {},
+            {"trust": "operator"},
+            {"trust": "user"},
+            {"trust": "user", "sources": [own["message"]]},
+        )
     )
     statement = {"content": "something else", "supersedes": [rule], **trust}
     readers = {"kind": "global"} if name == "teams" else {"kind": "self", "agent": AGENT}
@@ -67,9 +79,14 @@ def _trust(population: Population, rng: Random) -> tuple[str, str, Ask]:
         "remember": told,
         "memories.remember_all": {"statements": [{"content": _TOLD}, told]},
         "thread.remember": told,
-        "thread.append": {"messages": [{"role": rng.choice(("user", "assistant", "system")), **told}]},
+        "thread.append": {
+            "messages": [{"role": rng.choice(("user", "assistant", "system")), **told}]
+        },
         "items.put": {"namespace": ["notes"], "name": "trusted", "value": 1, "trust": "operator"},
-        "items.write": {"puts": [{"namespace": ["notes"], "name": "w", "value": 1}], "trust": "operator"},
+        "items.write": {
+            "puts": [{"namespace": ["notes"], "name": "w", "value": 1}],
+            "trust": "operator",
+        },
         "episodes.record": {"goal": _TOLD, "outcome": "succeeded", "trust": "operator"},
     }
     verb = rng.choice([*made])
@@ -110,4 +127,10 @@ def _lines(population: Population, rng: Random) -> tuple[str, str, Ask]:
 
 
 #: The kinds of these requests: who asks, by which verb, and the request.
-RULE_ATTACKS = {"ruled": _ruled, "trust": _trust, "unnamed": _unnamed, "prompts": _prompts, "lines": _lines}
+RULE_ATTACKS = {
+    "ruled": _ruled,
+    "trust": _trust,
+    "unnamed": _unnamed,
+    "prompts": _prompts,
+    "lines": _lines,
+}

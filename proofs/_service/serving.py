@@ -61,7 +61,9 @@ class Caller:
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE_SECONDS)
 
-    def ask(self, method: str, path: str, body: Any = None, key: str | None = None) -> tuple[int, Any]:
+    def ask(
+        self, method: str, path: str, body: Any = None, key: str | None = None
+    ) -> tuple[int, Any]:
         """Return the status and the JSON of the answer; raise OSError or HTTPException if there is none."""
         headers = {"Content-Type": "application/json"}
         if key is not None:

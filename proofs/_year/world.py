@@ -30,7 +30,12 @@ _SAYINGS = (
     "as {thing} {who} chose {value}",
     "for a {thing}, {who} relies on {value}",
 )
-_LIKINGS = ("I like {value}", "I am fond of {value}", "I really enjoy {value}", "I am a big fan of {value}")
+_LIKINGS = (
+    "I like {value}",
+    "I am fond of {value}",
+    "I really enjoy {value}",
+    "I am a big fan of {value}",
+)
 _NUMBERED = (
     "a parcel with the number {value} is on its way to me",
     "I have a locker with the number {value}",
@@ -104,7 +109,9 @@ class World:
         return sorted(names, key=lambda _: self._dice.random())
 
     def _say(self, day: int, fact: Fact, text: str, trust: str = "user", agent: str = "a") -> None:
-        self.said.append(Said(min(day, self.days - 1), fact, text[0].upper() + text[1:], trust, agent))
+        self.said.append(
+            Said(min(day, self.days - 1), fact, text[0].upper() + text[1:], trust, agent)
+        )
 
     def _one_at_a_time(self, thing: str, whose: str, who: str) -> None:
         dice = self._dice
@@ -120,7 +127,9 @@ class World:
             spans.append((dice.randrange(day + 10, self.days), self._names.pop()))
         fact.values = spans
         self.facts.append(fact)
-        for (first, value), end in zip(spans, [*(span[0] for span in spans[1:]), self.days], strict=True):
+        for (first, value), end in zip(
+            spans, [*(span[0] for span in spans[1:]), self.days], strict=True
+        ):
             self._say(first, fact, words(value))
             self._again(first, end, fact, partial(words, value))
         if dice.random() < 0.75:
@@ -128,7 +137,10 @@ class World:
             self._say(dice.randrange(self.days), fact, lie, trust=dice.choice(["web", "assistant"]))
         if fact.key is not None and dice.random() < 0.12:
             self._say(
-                dice.randrange(self.days * 4 // 5, self.days), fact, words(self._names.pop()), agent="b"
+                dice.randrange(self.days * 4 // 5, self.days),
+                fact,
+                words(self._names.pop()),
+                agent="b",
             )
 
     def _again(self, first: int, end: int, fact: Fact, words: Callable[[], str]) -> None:

@@ -30,7 +30,9 @@ _LONG = 50_000
 class Door:
     """The only way to write records: it checks each change before the engine applies it."""
 
-    def __init__(self, records: Records, limits: Limits, clock: Clock, secrets: SecretsMode = "hide") -> None:
+    def __init__(
+        self, records: Records, limits: Limits, clock: Clock, secrets: SecretsMode = "hide"
+    ) -> None:
         self._records = records
         self.limits = limits
         self.clock = clock
@@ -39,7 +41,9 @@ class Door:
 
     def within(self, limits: Limits) -> Door:
         """Return a door with these limits."""
-        return self if limits is self.limits else Door(self._records, limits, self.clock, self.secrets)
+        return (
+            self if limits is self.limits else Door(self._records, limits, self.clock, self.secrets)
+        )
 
     async def write(
         self,
@@ -102,12 +106,17 @@ class Door:
 
     def _check(self, changes: Sequence[c.Change]) -> None:
         limits = self.limits
-        size = sum(len(change.messages) if isinstance(change, c.Append) else 1 for change in changes)
+        size = sum(
+            len(change.messages) if isinstance(change, c.Append) else 1 for change in changes
+        )
         if size > limits.batch:
             raise LimitReached(
-                f"batch: {size} changes in one call; send at most {limits.batch} at a time", field="batch"
+                f"batch: {size} changes in one call; send at most {limits.batch} at a time",
+                field="batch",
             )
-        refused = [error for place, change in enumerate(changes) for error in self._refusals(place, change)]
+        refused = [
+            error for place, change in enumerate(changes) for error in self._refusals(place, change)
+        ]
         if refused:
             refused[0].errors = tuple(refused)
             raise refused[0]
@@ -125,7 +134,11 @@ class Door:
                 found = [_unfit(change.reason, self.limits.content_length, "reason", place)]
             case c.Amend():
                 given = change.fields.get("applies_when")
-                found = [_unfit(given, self.limits.content_length, "applies_when", place)] if given else []
+                found = (
+                    [_unfit(given, self.limits.content_length, "applies_when", place)]
+                    if given
+                    else []
+                )
             case SummariseThread():
                 found = [_unfit(change.summary, self.limits.message_length, "summary", place)]
             case c.RecordEpisode():
@@ -205,17 +218,23 @@ class Door:
     def _filled(self, change: c.Change) -> c.Change:
         match change:
             case c.Append():
-                return replace(change, terms=tuple(pack_terms(message) or b"" for message in change.messages))
+                return replace(
+                    change, terms=tuple(pack_terms(message) or b"" for message in change.messages)
+                )
             case c.Remember():
                 return replace(change, terms=pack_terms(change.memory) or b"")
             case PutItem():
                 return replace(change, terms=pack_terms(change.item) or b"")
             case c.RecordEpisode():
                 episode, overflow = cut(change.episode, self.limits)
-                return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
+                return replace(
+                    change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b""
+                )
             case c.CloseThread() if change.episode is not None:
                 episode, overflow = cut(change.episode, self.limits)
-                return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
+                return replace(
+                    change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b""
+                )
             case c.Import():
                 return replace(change, terms=pack_terms(change.record))
             case _:
@@ -223,9 +242,14 @@ class Door:
 
 
 def _check_operation(operation: object) -> None:
-    if not isinstance(operation, str) or not 0 < len(operation) <= NAME_LENGTH or text_fault(operation):
+    if (
+        not isinstance(operation, str)
+        or not 0 < len(operation) <= NAME_LENGTH
+        or text_fault(operation)
+    ):
         raise InvalidInput(
-            f"operation: an operation id is a text of 1 to {NAME_LENGTH} characters", field="operation"
+            f"operation: an operation id is a text of 1 to {NAME_LENGTH} characters",
+            field="operation",
         )
 
 
@@ -255,7 +279,9 @@ def _too_long(text: str, limit: int, field: str, item: int) -> InvalidInput | No
 def _too_many(sources: Sequence[UUID], field: str, item: int) -> InvalidInput | None:
     if len(sources) <= SOURCES:
         return None
-    return LimitReached(f"{field}: {len(sources)} given. Maximum {SOURCES}.", field=field, item=item)
+    return LimitReached(
+        f"{field}: {len(sources)} given. Maximum {SOURCES}.", field=field, item=item
+    )
 
 
 def _length(change: c.Change) -> int:

@@ -32,7 +32,9 @@ class Role(IntEnum):
         try:
             return cls[name.upper()]
         except KeyError:
-            raise InvalidInput(f"role: {name!r} is none; use viewer, editor or admin", field="role") from None
+            raise InvalidInput(
+                f"role: {name!r} is none; use viewer, editor or admin", field="role"
+            ) from None
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -63,7 +65,9 @@ class Offered(Protocol[P, R]):
     """An operation as type checkers see it; when the program runs it is the function itself."""
 
     @overload
-    def __get__(self, part: None, of: type) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]: ...
+    def __get__(
+        self, part: None, of: type
+    ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]: ...
     @overload
     def __get__(self, part: Part[Blocking], of: type) -> Callable[P, R]: ...
     @overload
@@ -81,10 +85,16 @@ class _Top:
         self._function = function
 
     def __get__(self, book: Any, of: type) -> Any:
-        return self._function if book is None else getattr(getattr(book, self._part), self._function.__name__)
+        return (
+            self._function
+            if book is None
+            else getattr(getattr(book, self._part), self._function.__name__)
+        )
 
 
-def top(part: str, operation: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Offered[P, R]:
+def top(
+    part: str, operation: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]
+) -> Offered[P, R]:
     """Offer an operation of a part on the book itself, under the same name."""
     return cast(Offered[P, R], _Top(part, operation))
 
@@ -92,7 +102,9 @@ def top(part: str, operation: Callable[Concatenate[Any, P], Coroutine[Any, Any, 
 class Offering(Protocol):
     """Declares a function, and gives it back."""
 
-    def __call__(self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /) -> Offered[P, R]:
+    def __call__(
+        self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
+    ) -> Offered[P, R]:
         """Declare it."""
         ...
 

@@ -26,10 +26,27 @@ from memoranda.model.book_rows import (
     Whereabouts,
 )
 from memoranda.model.changes import Batch, FormingRecord, Job, JobDraft, JobState
-from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
+from memoranda.model.language_models import (
+    ALL_SPENT,
+    ModelAnswer,
+    ModelRequest,
+    Spent,
+    SpentFilter,
+    Sums,
+)
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Cached, Choose, PassageRows, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import BookFacts, Filter, Findings, HistoryStep, Hits, Page, Progress, Prove, Scan
+from memoranda.model.query import (
+    BookFacts,
+    Filter,
+    Findings,
+    HistoryStep,
+    Hits,
+    Page,
+    Progress,
+    Prove,
+    Scan,
+)
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.service_records import (
     LIBRARY,
@@ -49,7 +66,9 @@ from memoranda.model.vectors import Embedding, VectorSet, Versions
 class Lists(Protocol):
     """Lists and counts. An engine answers them for all records; a finder for passages, chosen through its indexes."""
 
-    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+    async def scan(
+        self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
+    ) -> Page:
         """Return a page of the records that the view may see and the filter selects, in the order of their ids."""
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
@@ -85,16 +104,22 @@ class Records(Lists, Protocol):
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         """Return a record's changes, oldest first; an empty list if the view may not see the record."""
 
-    async def versions(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, list[Record]]:
+    async def versions(
+        self, owner: Owner, view: View, ids: Sequence[UUID]
+    ) -> dict[UUID, list[Record]]:
         """Return the versions of records that the view may read, oldest first, without those that were emptied."""
 
-    async def unlisted(self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES) -> Grouped:
+    async def unlisted(
+        self, owner: Owner, view: View, id: UUID, page: SourcePage = ALL_SOURCES
+    ) -> Grouped:
         """Return the sources that a record does not list, each after its group's id; none if the view may not see it."""
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         """Return the owner's ledger entries after a position in the ledger, oldest first."""
 
-    async def find_operation(self, owner: Owner, operation: str, by: Actor | None = None) -> Receipt | None:
+    async def find_operation(
+        self, owner: Owner, operation: str, by: Actor | None = None
+    ) -> Receipt | None:
         """Return the first receipt of an operation id, or None if it was never applied, or not ``by`` this actor."""
 
 
@@ -117,7 +142,9 @@ class Passages(Protocol):
         may be called in any thread, and more than once.
         """
 
-    async def since(self, owner: Owner, view: View, cached: Cached) -> list[tuple[Shelf, ShelfDelta]]:
+    async def since(
+        self, owner: Owner, view: View, cached: Cached
+    ) -> list[tuple[Shelf, ShelfDelta]]:
         """Return the shelves that the view may read, each with its changes since the revision ``cached(number)``."""
 
 
@@ -155,7 +182,9 @@ class VectorSets(Protocol):
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         """Return passages of all owners without a vector in this set, oldest first; for upkeep only."""
 
-    async def put_vectors(self, of: Embedding, vectors: Mapping[UUID, bytes], read: Versions = None) -> int:
+    async def put_vectors(
+        self, of: Embedding, vectors: Mapping[UUID, bytes], read: Versions = None
+    ) -> int:
         """Store packed vectors of passages that exist in the versions ``read``, if the set does too; return how many."""
 
     async def switch_set(self, embedding: Embedding) -> bool:
@@ -204,14 +233,20 @@ class Jobs(Protocol):
         """Return a job that cannot be done before a moment, even if it is added again; no attempt is counted. False if the lease was lost."""
 
     async def keep(
-        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+        self,
+        job: Job,
+        payload: Mapping[str, Any],
+        records: Sequence[UUID],
+        spent: Spent | None = None,
     ) -> bool:
         """Store a payload, such as a model's answer, with a leased job until the job ends; it replaces an earlier one.
 
         Erasing one of the quoted ``records`` deletes it. False, and only ``spent`` stored, if one is gone or the lease was lost.
         """
 
-    async def jobs(self, state: JobState | None, limit: int, owner: Owner | None = None) -> list[Job]:
+    async def jobs(
+        self, state: JobState | None, limit: int, owner: Owner | None = None
+    ) -> list[Job]:
         """Return jobs, without their stored payloads, those due the longest first; None is any state, and any owner."""
 
     async def job_of(self, owner: Owner, kind: str, key: str) -> Job | None:
@@ -363,7 +398,9 @@ class ServiceRecords(Protocol):
     async def unrestrict(self, owner: Owner, at: datetime, by: Caller = LIBRARY) -> bool:
         """Lift the restriction of an owner; False if there is none. A line in the audit names the caller."""
 
-    async def adopt_restrictions(self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> None:
+    async def adopt_restrictions(
+        self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]
+    ) -> None:
         """Add the restrictions of another book with the same key, and the lines about them; those that are here stay."""
 
     async def restriction(self, owner: Owner) -> Restriction | None:
@@ -398,7 +435,9 @@ class ServiceRecords(Protocol):
         """Delete a tenant's lines about reads from before a moment; returns how many."""
 
 
-class Engine(Readable, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, ServiceRecords, Protocol):
+class Engine(
+    Readable, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, ServiceRecords, Protocol
+):
     """A database that stores books, with its name in reports."""
 
     name: str
@@ -564,7 +603,9 @@ class LargeShelfIndex(Protocol):
     async def find_newest(self, query: CandidateQuery) -> list[UUID]:
         """Find the newest passages, newest first."""
 
-    async def surroundings(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Surroundings:
+    async def surroundings(
+        self, owner: Owner, view: View, ids: Sequence[UUID], reach: int
+    ) -> Surroundings:
         """Return candidates, each with up to ``reach`` messages before and after it in its thread."""
 
 
@@ -592,7 +633,9 @@ class ReadsOneMoment(Protocol):
 class CopiesItself(Protocol):
     """Capability of an engine: write a copy of its whole book while the book is in use."""
 
-    async def backup(self, target: Path, progress: Progress | None, prove: Prove | None = None) -> None:
+    async def backup(
+        self, target: Path, progress: Progress | None, prove: Prove | None = None
+    ) -> None:
         """Write a verified copy. The target must not exist; ``prove`` may refuse the copy before it gets that name."""
 
     async def known_backups(self) -> tuple[str, ...]:
@@ -612,7 +655,9 @@ class MakesVectors(Protocol):
     async def query(self, question: str) -> NDArray[np.float32]:
         """Return the vector of a question."""
 
-    async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
+    async def make(
+        self, records: Sequence[Record], progress: Callable[[int], None] | None = None
+    ) -> int:
         """Compute and store the vectors of these passages; return how many were stored."""
 
     async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:

@@ -26,7 +26,9 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
     try:
         found = tomllib.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError:
-        raise InvalidInput(f"settings: there is no file {path}; check the path", field="settings") from None
+        raise InvalidInput(
+            f"settings: there is no file {path}; check the path", field="settings"
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise InvalidInput(f"settings: {path} is not valid TOML: {exc}", field="settings") from exc
     except (OSError, ValueError) as exc:
@@ -37,7 +39,9 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
             known = ", ".join(sorted(sections))
             raise InvalidInput(f"{name}: {path} has no such section; known are {known}", field=name)
         if not isinstance(section, dict):
-            raise InvalidInput(f"{name}: write a section [{name}] in {path}, not one value", field=name)
+            raise InvalidInput(
+                f"{name}: write a section [{name}] in {path}, not one value", field=name
+            )
     return found
 
 
@@ -75,7 +79,9 @@ def settings(
     for name, value in values.items():
         _check_field(section, name, name, of)
         if _is_number(of.model_fields[name]) and type(value) not in (int, float):
-            raise InvalidInput(f"{section}.{name}: give a number, not {value!r}", field=f"{section}.{name}")
+            raise InvalidInput(
+                f"{section}.{name}: give a number, not {value!r}", field=f"{section}.{name}"
+            )
     values |= _surroundings(section, of, os.environ if environment is None else environment)
     try:
         return of.model_validate(values)
@@ -83,7 +89,9 @@ def settings(
         raise refused(exc, at=section) from exc
 
 
-def _surroundings(section: str, of: type[BaseModel], environment: Mapping[str, str]) -> dict[str, Any]:
+def _surroundings(
+    section: str, of: type[BaseModel], environment: Mapping[str, str]
+) -> dict[str, Any]:
     """Return a section's settings from the environment."""
     prefix = f"{PREFIX}{section}_".upper()
     values: dict[str, Any] = {}
@@ -100,7 +108,8 @@ def _check_field(section: str, name: str, written: str, of: type[BaseModel]) -> 
     if name not in of.model_fields:
         known = ", ".join(sorted(of.model_fields))
         raise InvalidInput(
-            f"{written}: {section} has no such setting; known are {known}", field=f"{section}.{name}"
+            f"{written}: {section} has no such setting; known are {known}",
+            field=f"{section}.{name}",
         )
 
 

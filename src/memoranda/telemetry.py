@@ -97,7 +97,9 @@ class Work:
 
 
 @contextmanager
-def _traced(work: Work, kind: str, duration: str | None = None, parent: Any = None) -> Iterator[Work]:
+def _traced(
+    work: Work, kind: str, duration: str | None = None, parent: Any = None
+) -> Iterator[Work]:
     """Trace a piece of work and its duration; of an error only the kind, because its text may quote."""
     api = _api("trace")
     if api is None:
@@ -171,7 +173,9 @@ def request(method: str, headers: Mapping[str, str]) -> Iterator[Work]:
     method = method if method in _METHODS else "_OTHER"
     work = Work(method, {"http.request.method": method})
     api = _api("propagate") if "traceparent" in headers else None
-    with _traced(work, "SERVER", "http.server.request.duration", api.extract(headers) if api else None):
+    with _traced(
+        work, "SERVER", "http.server.request.duration", api.extract(headers) if api else None
+    ):
         yield work
 
 

@@ -102,7 +102,9 @@ class Worker(Part[W]):
     async def _lease_one(self, only: UUID | None = None) -> Job | None:
         left = () if self._left is None else await self._left()
         kinds = tuple(kind for kind in self._handlers if kind not in left)
-        return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, self._tenant, only)
+        return await self._jobs.lease(
+            kinds, self.name, self._clock(), self._lease, self._tenant, only
+        )
 
     @no_offer("jobs.run does the same")
     async def drain(self: Worker, limit: int | None = None) -> int:
@@ -120,9 +122,13 @@ class Worker(Part[W]):
             return
         leased = await self._jobs.jobs(JobState.LEASED, _MOST_COUNTED)
         others = [
-            job for job in leased if job.owner and job.kind in self._handlers and job.worker != self.name
+            job
+            for job in leased
+            if job.owner and job.kind in self._handlers and job.worker != self.name
         ]
-        until = max((job.leased_until for job in others if job.leased_until is not None), default=None)
+        until = max(
+            (job.leased_until for job in others if job.leased_until is not None), default=None
+        )
         if until is not None:
             _log.log(
                 level,
@@ -143,7 +149,9 @@ class Worker(Part[W]):
         if at_once == 1:
             await self._run(stop, pause, looking)
             return
-        await asyncio.gather(*(quiet_task(lambda: self._run(stop, pause, looking)) for _ in range(at_once)))
+        await asyncio.gather(
+            *(quiet_task(lambda: self._run(stop, pause, looking)) for _ in range(at_once))
+        )
 
     async def _run(self, stop: asyncio.Event, pause: float, looking: asyncio.Lock) -> None:
         with self._listening() as woken:
@@ -178,13 +186,17 @@ class Worker(Part[W]):
                 rest = MOVED_SECONDS
             except StorageError as exc:
                 if not kept_off:
-                    _log.warning("the worker could not reach its jobs, and tries until it can: %s", exc)
+                    _log.warning(
+                        "the worker could not reach its jobs, and tries until it can: %s", exc
+                    )
                 kept_off = True
             except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
             await _waited(stop, woken, rest)
 
-    async def _next(self, stop: asyncio.Event, woken: asyncio.Event | None, pause: float) -> Job | None:
+    async def _next(
+        self, stop: asyncio.Event, woken: asyncio.Event | None, pause: float
+    ) -> Job | None:
         """Return a leased job; None after a pause in which none was due, or to stop."""
         if stop.is_set():
             return None
@@ -233,7 +245,9 @@ class Worker(Part[W]):
     async def _tell_depth(self) -> None:
         """Report now and then how many jobs wait, for how long, and how many are dead (given up until retried)."""
         now = self._clock()
-        if not telemetry.listened() or (self._told_at is not None and now - self._told_at < _TELLING):
+        if not telemetry.listened() or (
+            self._told_at is not None and now - self._told_at < _TELLING
+        ):
             return
         self._told_at = now
         try:
@@ -279,7 +293,9 @@ class Worker(Part[W]):
             telemetry.count("jobs.dead")
             await self._jobs.fail(job, str(given_up), self._clock(), None)
         except _Failed as failed:
-            _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.tries, failed.kind)
+            _log.warning(
+                "job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.tries, failed.kind
+            )
             await self._again(job, str(failed))
         else:
             await self._jobs.finish(job)
@@ -302,9 +318,13 @@ class Worker(Part[W]):
             raise _Failed("CancelledError") from None
         except Exception as exc:  # whatever a handler raises belongs to its job, not to the worker
             if isinstance(exc, RuntimeError) and _PROGRAM_ENDS in str(exc):
-                raise Postponed("the program that had begun it ended", until=self._clock()) from None
+                raise Postponed(
+                    "the program that had begun it ended", until=self._clock()
+                ) from None
             # The text of any other exception may quote what somebody said.
-            raise _Failed(type(exc).__name__, str(exc) if isinstance(exc, MemorandaError) else "") from exc
+            raise _Failed(
+                type(exc).__name__, str(exc) if isinstance(exc, MemorandaError) else ""
+            ) from exc
 
     async def _again(self, job: Job, error: str) -> None:
         now = self._clock()
@@ -333,7 +353,9 @@ class Worker(Part[W]):
             try:
                 held = await self._jobs.renew(job, self._clock(), self._lease)
             except StorageError as exc:
-                _log.warning("the lease of job %s (%s) could not be renewed: %s", job.id, job.kind, exc)
+                _log.warning(
+                    "the lease of job %s (%s) could not be renewed: %s", job.id, job.kind, exc
+                )
                 continue
             except Exception:  # noqa: BLE001 - the lease lasts for another try
                 _log.exception("the lease of job %s (%s) could not be renewed", job.id, job.kind)

@@ -43,7 +43,9 @@ async def book():
 async def line(book):
     """Return the line of another user."""
     id = (await book.remember("vic", f"{SECRET} pays late")).id
-    made = await book.experience.add("shop", "heuristics", f"{SECRET} pays late", evidence={"vic": [id]})
+    made = await book.experience.add(
+        "shop", "heuristics", f"{SECRET} pays late", evidence={"vic": [id]}
+    )
     return str(made.id)
 
 
@@ -83,7 +85,9 @@ async def test_a_limited_credential_gets_the_lines_of_an_owner_that_it_opens_and
 
 @pytest.mark.parametrize("who", LIMITED)
 @pytest.mark.parametrize(
-    "verb", [verb for verb in OPERATIONS.values() if "owner" in verb.in_path], ids=lambda verb: verb.name
+    "verb",
+    [verb for verb in OPERATIONS.values() if "owner" in verb.in_path],
+    ids=lambda verb: verb.name,
 )
 async def test_a_limited_credential_finds_no_agent_as_an_owner(book, line, who, verb):
     before = await lines(book)
@@ -128,7 +132,9 @@ async def test_by_the_agents_own_name_its_lines_come_without_owners_and_record_i
     for one in told:
         assert "vic" not in repr(one) and str(evidence.sources[0]) not in repr(one)
         assert "'vic'" not in str(getattr(one, "records", ""))
-    assert told[0].records[0].evidence == told[2].record.evidence == told[3][0].record.evidence == ()
+    assert (
+        told[0].records[0].evidence == told[2].record.evidence == told[3][0].record.evidence == ()
+    )
     with pytest.raises(NotAllowed, match="as_owner=True"):
         await guard.call("records.ledger", owner=AGENT)
     (entry,) = await book.records.ledger(AGENT, as_owner=True)
@@ -158,7 +164,11 @@ async def test_an_admin_who_adds_a_line_that_waits_approves_it(book):
 
 
 async def test_no_credential_of_agents_undoes_what_an_admin_decided_about_a_line(book):
-    id = (await Guard(book, SHOP).call("experience.add", agent="shop", field="heuristics", line="Be kind")).id
+    id = (
+        await Guard(book, SHOP).call(
+            "experience.add", agent="shop", field="heuristics", line="Be kind"
+        )
+    ).id
     boss = Guard(book, BOSS)
     await boss.call("experience.approve", agent="shop", line=id)
     taken = await boss.call("experience.approve", agent="shop", line=id, approved=False)
@@ -190,7 +200,9 @@ async def test_a_verb_that_does_not_say_why_it_is_safe_is_refused(book, monkeypa
 
 def test_no_verb_that_takes_an_owner_counts_as_safe_without_one():
     for verb in OPERATIONS.values():
-        assert not verb.safe or "owner" not in inspect.signature(verb.function).parameters, verb.name
+        assert not verb.safe or "owner" not in inspect.signature(verb.function).parameters, (
+            verb.name
+        )
 
 
 @pytest.mark.parametrize("who", [*LIMITED.values(), SHOP, ANY], ids=lambda who: who.name)
@@ -204,7 +216,13 @@ async def test_without_an_owner_only_what_is_of_nobody_is_answered(book, who):
 
 @pytest.mark.parametrize(
     ("who", "shown"),
-    [(BOSS, ["a", "b"]), (SHOP, ["a"]), (ANY, ["", ""]), (LIMITED["person"], ["", ""]), (EVE, ["a"])],
+    [
+        (BOSS, ["a", "b"]),
+        (SHOP, ["a"]),
+        (ANY, ["", ""]),
+        (LIMITED["person"], ["", ""]),
+        (EVE, ["a"]),
+    ],
     ids=["admin", "agent", "any", "person", "editor"],
 )
 async def test_a_system_prompt_is_shown_to_admins_and_credentials_of_its_agent(book, who, shown):
@@ -225,12 +243,20 @@ async def test_neither_door_is_open_over_http(book, line):
 
         async with asking(book, authenticate=authenticate) as http:
             answer = await http.get("/v1/agents/shop/experience")
-            assert (answer.status_code, SECRET in answer.text, line in answer.text) == (403, False, False)
+            assert (answer.status_code, SECRET in answer.text, line in answer.text) == (
+                403,
+                False,
+                False,
+            )
             said = []
             for agent in ("shop", "shot"):
-                answer = await http.get(f"/v1/owners/{agent}/records", params={"owner_kind": "agent"})
+                answer = await http.get(
+                    f"/v1/owners/{agent}/records", params={"owner_kind": "agent"}
+                )
                 said.append((answer.status_code, answer.json()["detail"].replace("shot", "shop")))
             assert said[0] == said[1] and said[0][0] == 404
-            undone = await http.post("/v1/owners/shop/ledger/1/undo", params={"owner_kind": "agent"}, json={})
+            undone = await http.post(
+                "/v1/owners/shop/ledger/1/undo", params={"owner_kind": "agent"}, json={}
+            )
             assert undone.status_code in (403, 404)
     assert len(await book.experience.list("shop")) == 1

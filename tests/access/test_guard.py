@@ -15,7 +15,9 @@ from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.values import new_id
 from memoranda.operations import Role
 
-ANN = Principal("app", "default", Role.EDITOR, owners=frozenset({"ann"}), agents=frozenset({"chef"}))
+ANN = Principal(
+    "app", "default", Role.EDITOR, owners=frozenset({"ann"}), agents=frozenset({"chef"})
+)
 
 
 @pytest.fixture
@@ -35,7 +37,12 @@ async def test_a_thread_is_opened_for_its_verbs_as_the_reader_that_is_named(book
     guard = Guard(book, ANN)
     thread = await guard.call("thread", owner="ann", agent="chef")
     await guard.call(
-        "thread.append", owner="ann", thread=thread.id, agent="chef", role_or_messages="user", content="hi"
+        "thread.append",
+        owner="ann",
+        thread=thread.id,
+        agent="chef",
+        role_or_messages="user",
+        content="hi",
     )
     page = await guard.call("thread.messages", owner="ann", thread=thread.id, agent="chef")
     assert [(one.content, one.agent) for one in page.records] == [("hi", "chef")]
@@ -63,7 +70,9 @@ async def test_another_tenant_is_not_there(book):
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in OPERATIONS.values() if verb.role > Role.VIEWER], ids=lambda verb: verb.name
+    "verb",
+    [verb for verb in OPERATIONS.values() if verb.role > Role.VIEWER],
+    ids=lambda verb: verb.name,
 )
 async def test_no_viewer_changes_anything(book, verb):
     with pytest.raises(NotAllowed, match="it needs the role"):
@@ -71,7 +80,9 @@ async def test_no_viewer_changes_anything(book, verb):
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in OPERATIONS.values() if verb.role is Role.ADMIN], ids=lambda verb: verb.name
+    "verb",
+    [verb for verb in OPERATIONS.values() if verb.role is Role.ADMIN],
+    ids=lambda verb: verb.name,
 )
 async def test_no_editor_operates_the_book(book, verb):
     with pytest.raises(NotAllowed, match="it needs the role"):
@@ -125,7 +136,10 @@ async def test_an_export_needs_the_person_and_yields_lines(book):
     with pytest.raises(NotAllowed, match="export: an export"):
         Guard(book, ANN).stream("admin.export", owner="ann")
     assert [
-        line async for line in Guard(book, replace(ANN, person="ann")).stream("admin.export", owner="ann")
+        line
+        async for line in Guard(book, replace(ANN, person="ann")).stream(
+            "admin.export", owner="ann"
+        )
     ]
 
 
@@ -160,7 +174,9 @@ async def test_messages_name_no_other_agent_than_the_credential(book):
     thread = (await guard.call("thread", owner="ann", agent="chef")).id
     forged = [{"role": "user", "content": "hi", "agent": "spy"}]
     with pytest.raises(NotFound, match="no agent 'spy' for this credential"):
-        await guard.call("thread.append", owner="ann", thread=thread, agent="chef", role_or_messages=forged)
+        await guard.call(
+            "thread.append", owner="ann", thread=thread, agent="chef", role_or_messages=forged
+        )
 
 
 async def test_the_list_of_agents_has_those_of_the_credential(book):
@@ -205,7 +221,9 @@ async def test_who_restricted_and_lifted_it_is_noted_with_the_change_itself(book
         "admin.unrestrict", owner="ann"
     )
     await book.admin.restrict("ann")
-    assert [(line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines] == [
+    assert [
+        (line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines
+    ] == [
         ("the person", "restrict", "rest"),
         ("app", "unrestrict", "mcp"),
         ("local", "restrict", "library"),

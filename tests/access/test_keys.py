@@ -56,11 +56,18 @@ async def test_a_secret_has_256_random_bits_and_a_prefix_that_the_key_shows(book
     assert await book.keys.get("key 0") == made[0].key
 
 
-async def test_the_holder_of_a_key_gets_its_role_and_what_it_opens(book: Book, check: KeyCheck) -> None:
+async def test_the_holder_of_a_key_gets_its_role_and_what_it_opens(
+    book: Book, check: KeyCheck
+) -> None:
     new = await book.keys.create("web", role="editor", owners=["ann", "ben"], agents=["guide"])
     found = await check.principal_of(new.secret)
     assert found is not None
-    assert (found.name, found.tenant, found.role, found.key) == ("web", "default", Role.EDITOR, new.key.id)
+    assert (found.name, found.tenant, found.role, found.key) == (
+        "web",
+        "default",
+        Role.EDITOR,
+        new.key.id,
+    )
     assert (found.owners, found.agents, found.groups) == (
         frozenset({"ann", "ben"}),
         frozenset({"guide"}),
@@ -94,7 +101,9 @@ async def test_a_persons_own_key_opens_that_person(book: Book, check: KeyCheck) 
         ({"role": "editor", "name": ""}, "name"),
     ],
 )
-async def test_a_malformed_key_is_refused_by_its_field(book: Book, given: dict[str, Any], field: str) -> None:
+async def test_a_malformed_key_is_refused_by_its_field(
+    book: Book, given: dict[str, Any], field: str
+) -> None:
     with pytest.raises(InvalidInput) as caught:
         await book.keys.create(**{"name": "web", **given})
     assert caught.value.field in (field, field.partition("[")[0])
@@ -210,7 +219,9 @@ async def test_rotating_what_is_not_there_is_refused(book: Book, clock: HandCloc
     await book.keys.rotate("web", expires_at=clock.now + timedelta(hours=1))
 
 
-async def test_a_repeated_creation_makes_no_second_key_and_cannot_show_the_secret_again(book: Book) -> None:
+async def test_a_repeated_creation_makes_no_second_key_and_cannot_show_the_secret_again(
+    book: Book,
+) -> None:
     await book.keys.create("web", role="viewer", operation="once")
     with pytest.raises(Conflict, match="shown then; rotate"):
         await book.keys.create("web", role="viewer", operation="once")
@@ -228,7 +239,10 @@ async def test_no_secret_is_stored_or_exported_or_logged_or_printed(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with memoranda.open(tmp_path / "book.db") as book:
-        made = [await book.keys.create("web", role="admin"), await book.keys.rotate("web", grace_seconds=60)]
+        made = [
+            await book.keys.create("web", role="admin"),
+            await book.keys.rotate("web", grace_seconds=60),
+        ]
         await book.keys.put("own", digest=digest_of("a secret of the caller"))
         check = KeyCheck(book)
         for new in made:
@@ -259,7 +273,9 @@ async def test_digests_are_compared_in_constant_time(book: Book, check: KeyCheck
     compared.assert_called_once_with(new.key.digest, new.key.digest)
 
 
-async def test_many_requests_read_the_book_once(book: Book, check: KeyCheck, seconds: Seconds) -> None:
+async def test_many_requests_read_the_book_once(
+    book: Book, check: KeyCheck, seconds: Seconds
+) -> None:
     new = await book.keys.create("web", role="viewer")
     with patch.object(book.engine, "count", wraps=book.engine.count) as counted:
         for _ in range(100):
@@ -273,14 +289,18 @@ async def test_many_requests_read_the_book_once(book: Book, check: KeyCheck, sec
         assert counted.call_count <= 3
 
 
-async def test_wrong_secrets_that_come_at_once_are_looked_up_together(book: Book, check: KeyCheck) -> None:
+async def test_wrong_secrets_that_come_at_once_are_looked_up_together(
+    book: Book, check: KeyCheck
+) -> None:
     await check.principal_of("x")
     with patch.object(book.engine, "count", wraps=book.engine.count) as counted:
         await asyncio.gather(*(check.principal_of(f"wrong {n}") for n in range(500)))
     assert counted.call_count <= 2
 
 
-async def test_an_erased_person_takes_their_key_along(book: Book, check: KeyCheck, seconds: Seconds) -> None:
+async def test_an_erased_person_takes_their_key_along(
+    book: Book, check: KeyCheck, seconds: Seconds
+) -> None:
     own = await book.keys.create("phone", role="editor", person="ann")
     shared = await book.keys.create("shop", role="editor", owners=["ann", "ben"])
     await book.remember("ann", "likes tea")
@@ -329,7 +349,9 @@ def test_a_key_of_before_there_were_roles_opens_no_more_than_it_says(
     assert (found.role, found.owners, found.groups) == (role, owners, groups)
 
 
-async def test_a_key_of_one_owner_gets_no_other_through_the_guard(book: Book, check: KeyCheck) -> None:
+async def test_a_key_of_one_owner_gets_no_other_through_the_guard(
+    book: Book, check: KeyCheck
+) -> None:
     await book.remember("ben", "likes rum")
     new = await book.keys.create("phone", role="editor", person="ann")
     holder = await check.principal_of(new.secret)

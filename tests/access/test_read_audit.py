@@ -28,11 +28,15 @@ from memoranda.operations import Role
 from memoranda.testing.clock import HandClock
 
 ANN, BEN = Owner(id="ann"), Owner(id="ben")
-WEB = Principal("web", "default", Role.EDITOR, owners=frozenset({"ann", "ben"}), person="ann", key=new_id())
+WEB = Principal(
+    "web", "default", Role.EDITOR, owners=frozenset({"ann", "ben"}), person="ann", key=new_id()
+)
 
 
 async def told(book: Book, owner: str | None = None) -> list[tuple[str, str, str]]:
-    return [(line.principal, line.verb, line.surface) for line in (await book.admin.reads(owner)).lines]
+    return [
+        (line.principal, line.verb, line.surface) for line in (await book.admin.reads(owner)).lines
+    ]
 
 
 async def test_the_guard_notes_who_asked_what_about_whom_and_by_which_surface(book: Book) -> None:
@@ -177,7 +181,9 @@ async def test_a_service_that_starts_deletes_the_lines_past_their_days(
     assert (tenant, ago.days) == ("default", 30)
 
 
-async def test_lines_are_listed_since_a_moment_and_page_by_page(book: Book, clock: HandClock) -> None:
+async def test_lines_are_listed_since_a_moment_and_page_by_page(
+    book: Book, clock: HandClock
+) -> None:
     audit = ReadAudit(book)
     for n in range(5):
         audit.note(WEB, f"verb {n}", ANN, "rest")

@@ -56,7 +56,9 @@ def algorithm_of(name: str) -> str:
 
 def public(name: str) -> dict[str, Any]:
     """Return a key as a JWKS has it."""
-    made = jwt.get_algorithm_by_name(algorithm_of(name)).to_jwk(private(name).public_key(), as_dict=True)
+    made = jwt.get_algorithm_by_name(algorithm_of(name)).to_jwk(
+        private(name).public_key(), as_dict=True
+    )
     return {**made, "kid": name, "use": "sig"}
 
 
@@ -75,7 +77,9 @@ def token(key: str = "main", header: dict[str, Any] | None = None, **claims: Any
 def unsigned(header: dict[str, Any], signature: bytes = b"", **claims: Any) -> str:
     given = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "exp": int(time.time()) + 300, **claims}
     parts = [json.dumps(part).encode() for part in (header, given)]
-    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (*parts, signature))
+    return ".".join(
+        base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (*parts, signature)
+    )
 
 
 @pytest.fixture
@@ -90,7 +94,9 @@ def seconds() -> Seconds:
     return Seconds()
 
 
-def checking(jwks: Path | str, seconds: Seconds, tenant: str = "default", **given: Any) -> TokenCheck:
+def checking(
+    jwks: Path | str, seconds: Seconds, tenant: str = "default", **given: Any
+) -> TokenCheck:
     named = {"token_issuer": ISSUER, "token_audience": AUDIENCE, "token_jwks": str(jwks), **given}
     return TokenCheck(ServiceSettings.model_validate(named), tenant, seconds)
 
@@ -127,7 +133,9 @@ FORGED = {
     "an algorithm that is a list": lambda: unsigned({"alg": ["RS256"], "kid": "main"}),
     "the public key as the secret of HS256": _hmac_with_the_public_key,
     "no signature": lambda: token().rpartition(".")[0] + ".",
-    "another signature": lambda: token().rpartition(".")[0] + "." + token(sub="ben").rpartition(".")[2],
+    "another signature": lambda: (
+        token().rpartition(".")[0] + "." + token(sub="ben").rpartition(".")[2]
+    ),
     "another issuer's key": lambda: token("other", {"kid": "main"}),
     "an unknown key": lambda: token("other"),
     "a key of another sort": lambda: token("main", {"kid": "ec"}),
@@ -173,7 +181,9 @@ async def test_a_skew_of_the_clocks_is_forgiven_and_no_more(jwks: Path, seconds:
         assert await strict.principal_of(one) is None
 
 
-async def test_an_algorithm_that_the_settings_leave_out_is_refused(jwks: Path, seconds: Seconds) -> None:
+async def test_an_algorithm_that_the_settings_leave_out_is_refused(
+    jwks: Path, seconds: Seconds
+) -> None:
     check = checking(jwks, seconds, token_algorithms=("ES256",))
     assert await check.principal_of(token("main")) is None
     assert await check.principal_of(token("ec")) is not None
@@ -183,7 +193,10 @@ async def test_a_secret_in_the_issuers_set_is_no_key(jwks: Path, check: TokenChe
     secret = base64.urlsafe_b64encode(b"x" * 32).decode().rstrip("=")
     jwks.write_text(json.dumps({"keys": [{"kty": "oct", "k": secret, "kid": "main"}]}), "utf-8")
     forged = jwt.encode(
-        {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "exp": 9e9}, b"x" * 32, "HS256", {"kid": "main"}
+        {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "exp": 9e9},
+        b"x" * 32,
+        "HS256",
+        {"kid": "main"},
     )
     assert await check.principal_of(forged) is None
     assert await check.principal_of(token()) is None
@@ -206,14 +219,20 @@ async def test_a_secret_in_the_issuers_set_is_no_key(jwks: Path, check: TokenChe
     ],
 )
 async def test_claims_say_what_a_token_opens(
-    check: TokenCheck, claims: dict[str, Any], role: Role, owners: set[str] | None, person: str | None
+    check: TokenCheck,
+    claims: dict[str, Any],
+    role: Role,
+    owners: set[str] | None,
+    person: str | None,
 ) -> None:
     found = await check.principal_of(token(**claims))
     assert found is not None
     assert (found.role, found.owners, found.person) == (role, owners, person)
 
 
-async def test_claims_have_the_names_that_the_settings_give_them(jwks: Path, seconds: Seconds) -> None:
+async def test_claims_have_the_names_that_the_settings_give_them(
+    jwks: Path, seconds: Seconds
+) -> None:
     names = {
         "token_role_claim": "realm_access.roles",
         "token_owners_claim": "https://example.com/owners",
@@ -291,7 +310,9 @@ async def test_an_unknown_key_reads_the_issuers_keys_again_but_not_more_often_th
     assert threading.main_thread() not in reads
 
 
-async def test_a_key_that_the_issuer_withdrew_ends(jwks: Path, check: TokenCheck, seconds: Seconds) -> None:
+async def test_a_key_that_the_issuer_withdrew_ends(
+    jwks: Path, check: TokenCheck, seconds: Seconds
+) -> None:
     assert await check.principal_of(token()) is not None
     write(jwks, "second")
     seconds.now += tokens.FRESH_SECONDS
@@ -321,13 +342,17 @@ async def test_without_the_issuers_keys_a_token_is_neither_taken_nor_called_wron
         await checking(path, seconds).principal_of(token())
 
 
-async def test_no_token_and_no_claim_is_logged(check: TokenCheck, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_token_and_no_claim_is_logged(
+    check: TokenCheck, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     tokens = [token(), token(aud="billing"), token(sub="secretive\0"), token("other")]
     for one in tokens:
         await check.principal_of(one)
     assert "a token was refused: InvalidAudienceError" in caplog.text
-    assert not any(part in caplog.text for one in (*tokens, "billing.secretive") for part in one.split("."))
+    assert not any(
+        part in caplog.text for one in (*tokens, "billing.secretive") for part in one.split(".")
+    )
 
 
 @pytest.fixture
@@ -346,7 +371,9 @@ def issuer(jwks: Path) -> Iterator[str]:
             """Print nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    serving = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     serving.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

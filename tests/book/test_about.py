@@ -19,7 +19,9 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     await book.remember("ana", "Lives in Porto", key="home", agent="coach")
     # What the person sets is a memory that all agents read, in the words that an agent had for it.
     home = await book.profiles.patch("ana", {"home": "Porto"}, as_owner=True)
-    await book.experience.add("coach", "heuristics", "Ask about bees first.", evidence={"ana": [said.id]})
+    await book.experience.add(
+        "coach", "heuristics", "Ask about bees first.", evidence={"ana": [said.id]}
+    )
 
     owners = await book.about("ana", as_owner=True)
     assert [known.memory.content for known in owners.memories] == [
@@ -34,7 +36,10 @@ async def test_what_is_known_comes_with_sources_readers_and_counts(book: memoran
     assert owners.total == 3 and owners.records == {"thread": 1, "message": 1, "memory": 5}
     assert owners.unseen == {"experience": 1}
     assert owners.profile[0].body == {"home": "Porto"}
-    assert repr(owners) == "<About ana: profiles 1, memories 3 of 3; 1 conversation waits to be formed>"
+    assert (
+        repr(owners)
+        == "<About ana: profiles 1, memories 3 of 3; 1 conversation waits to be formed>"
+    )
 
 
 async def test_an_agent_is_told_nothing_of_what_it_may_not_see(book: memoranda.Book) -> None:
@@ -51,7 +56,10 @@ async def test_the_newest_memories_come_first_up_to_a_limit(book: memoranda.Book
     for number in range(5):
         await book.remember("ana", f"Fact {number}", agent="coach")
     found = await book.about("ana", limit=2, agent="coach")
-    assert [known.memory.content for known in found.memories] == ["Fact 4", "Fact 3"] and found.total == 5
+    assert [known.memory.content for known in found.memories] == [
+        "Fact 4",
+        "Fact 3",
+    ] and found.total == 5
     with pytest.raises(InvalidInput, match="limit"):
         await book.about("ana", limit=0)
 

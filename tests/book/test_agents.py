@@ -23,7 +23,11 @@ async def test_fields_of_an_agent_that_are_left_out_stay(book: memoranda.Book) -
     assert coach.settings == {"forming": {"enabled": False}}
     await book.agents.put("coach", settings={}, system_prompt="")
     coach = await book.agents.get("coach")
-    assert coach is not None and (coach.model, coach.system_prompt, coach.settings) == ("m2", "", {})
+    assert coach is not None and (coach.model, coach.system_prompt, coach.settings) == (
+        "m2",
+        "",
+        {},
+    )
     assert (await book.agents.put("coach")).ignored[0].code == "unchanged"
 
 
@@ -46,7 +50,8 @@ async def test_a_taken_name_is_refused_where_it_is_meant_as_new(book: memoranda.
 
 async def test_of_two_that_take_a_name_at_once_one_has_it(book: memoranda.Book) -> None:
     done = await asyncio.gather(
-        *(book.agents.put("coach", model=f"m{n}", new=True) for n in range(8)), return_exceptions=True
+        *(book.agents.put("coach", model=f"m{n}", new=True) for n in range(8)),
+        return_exceptions=True,
     )
     won = [place for place, one in enumerate(done) if isinstance(one, memoranda.Receipt)]
     assert len(won) == 1 and all(isinstance(one, (memoranda.Receipt, Conflict)) for one in done)
@@ -55,20 +60,36 @@ async def test_of_two_that_take_a_name_at_once_one_has_it(book: memoranda.Book) 
 
 
 async def test_a_setting_of_an_agent_that_nothing_reads_is_refused(book: memoranda.Book) -> None:
-    with pytest.raises(InvalidInput, match=r"settings\.recall: nothing reads .* limits, context") as refused:
+    with pytest.raises(
+        InvalidInput, match=r"settings\.recall: nothing reads .* limits, context"
+    ) as refused:
         await book.agents.put("coach", settings={"forming": {}, "recall": {"limit": 5}})
     assert refused.value.field == "settings.recall"
     assert await book.agents.get("coach") is None
 
 
-async def test_limits_of_an_agent_apply_to_what_it_writes_and_to_nobody_else(book: memoranda.Book) -> None:
-    own = {"writes_per_run": 2, "content_length": 20, "kinds": ["preference", "ticket"], "message_length": 30}
+async def test_limits_of_an_agent_apply_to_what_it_writes_and_to_nobody_else(
+    book: memoranda.Book,
+) -> None:
+    own = {
+        "writes_per_run": 2,
+        "content_length": 20,
+        "kinds": ["preference", "ticket"],
+        "message_length": 30,
+    }
     await book.agents.put("bot", settings={"limits": own})
     limits = await book.agents.limits("bot")
-    assert (limits.writes_per_run, limits.kinds, limits.key_length) == (2, ("preference", "ticket"), 100)
+    assert (limits.writes_per_run, limits.kinds, limits.key_length) == (
+        2,
+        ("preference", "ticket"),
+        100,
+    )
     assert await book.agents.limits("other") == book.door.limits
     await book.remember("ana", "Number 8842", kind="ticket", agent="bot")
-    for content, kind in (("Likes tea", "fact"), ("Likes tea, and much more than that", "preference")):
+    for content, kind in (
+        ("Likes tea", "fact"),
+        ("Likes tea, and much more than that", "preference"),
+    ):
         with pytest.raises(memoranda.LimitReached):
             await book.remember("ana", content, kind=kind, agent="bot")
     three = [{"content": f"Likes {what}", "kind": "preference"} for what in ("tea", "rye", "figs")]
@@ -78,7 +99,9 @@ async def test_limits_of_an_agent_apply_to_what_it_writes_and_to_nobody_else(boo
     with pytest.raises(memoranda.LimitReached):
         await thread.append("user", "x" * 31)
     # Others keep to the tenant's limits.
-    await book.memories.remember_all("ana", [{**one, "kind": "fact"} for one in three], agent="other")
+    await book.memories.remember_all(
+        "ana", [{**one, "kind": "fact"} for one in three], agent="other"
+    )
     with pytest.raises(memoranda.LimitReached):
         await book.remember("ana", "Number 8843", kind="ticket", agent="other")
     await book.agents.put("bot", settings={})
@@ -104,7 +127,12 @@ async def test_an_agents_contexts_have_what_its_settings_say(book: memoranda.Boo
     for number in range(5):
         await book.remember("ana", f"Likes tea number {number}", agent="bot")
     await book.remember("ana", "Answer in verse", kind="instruction", agent="bot")
-    chosen = {"types": ["memory"], "kinds": ["instruction"], "time_zone": "Europe/Lisbon", "budget": 300}
+    chosen = {
+        "types": ["memory"],
+        "kinds": ["instruction"],
+        "time_zone": "Europe/Lisbon",
+        "budget": 300,
+    }
     await book.agents.put("bot", settings={"context": chosen})
     context = await book.context("ana", "tea", agent="bot")
     assert "Answer in verse" in context.text and "number" not in context.text
@@ -126,14 +154,27 @@ async def test_a_stored_time_zone_that_is_not_known_here_fails_no_context(
     await book.agents.put("bot", settings={"context": {"time_zone": "Mars/Olympus", "budget": 300}})
     context = await book.context("ana", "tea", agent="bot")
     assert "Likes tea" in context.text and "Mars" not in context.text
-    assert "in Europe/Lisbon" in (await book.context("ana", agent="bot", time_zone="Europe/Lisbon")).text
+    assert (
+        "in Europe/Lisbon"
+        in (await book.context("ana", agent="bot", time_zone="Europe/Lisbon")).text
+    )
 
 
 @pytest.mark.parametrize(
     "limits",
-    [{"batch": 5}, {"experience_min_users": 1}, {"writes_per_run": 0}, {"kinds": []}, {"kinds": "x"}, [], 5],
+    [
+        {"batch": 5},
+        {"experience_min_users": 1},
+        {"writes_per_run": 0},
+        {"kinds": []},
+        {"kinds": "x"},
+        [],
+        5,
+    ],
 )
-async def test_a_limit_that_no_agent_can_have_is_refused(book: memoranda.Book, limits: object) -> None:
+async def test_a_limit_that_no_agent_can_have_is_refused(
+    book: memoranda.Book, limits: object
+) -> None:
     with pytest.raises(InvalidInput, match=r"settings\.limits"):
         await book.agents.put("bot", settings={"limits": limits})
     assert await book.agents.get("bot") is None

@@ -18,7 +18,9 @@ async def standing(book: memoranda.Book, **who: object) -> set[str]:
 # ── the key of a group ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(book: memoranda.Book) -> None:
+async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(
+    book: memoranda.Book,
+) -> None:
     blue = await book.remember(
         "bea", "Blue meets on Monday", key="meeting", agent="pm", groups=["blue"], audience="group"
     )
@@ -41,7 +43,9 @@ async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(
 # ── what an agent concludes ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_what_an_agent_concludes_from_a_global_message_is_its_own(book: memoranda.Book) -> None:
+async def test_what_an_agent_concludes_from_a_global_message_is_its_own(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("bea", agent="a1", audience="global")
     said = (await thread.append("user", "I had wine at lunch again")).id
     await book.remember("bea", "Perhaps an alcoholic", agent="a2", sources=[said])
@@ -54,14 +58,18 @@ async def test_what_an_agent_concludes_from_a_global_message_is_its_own(book: me
 async def test_what_an_agent_remembers_in_a_global_or_a_groups_thread_is_its_own(
     book: memoranda.Book,
 ) -> None:
-    await (await book.thread("bea", agent="a1", audience="global")).remember("Seems unhappy at work")
+    await (await book.thread("bea", agent="a1", audience="global")).remember(
+        "Seems unhappy at work"
+    )
     mine = await book.thread("bea", agent="a1", groups=["blue"], audience="group")
     await mine.remember("Avoids the red team")
     assert await standing(book, agent="a2", groups=["blue"]) == set()
     assert await standing(book, agent="a1") == {"Seems unhappy at work", "Avoids the red team"}
 
 
-async def test_what_is_formed_has_the_audience_of_its_thread(book: memoranda.Book, clock: HandClock) -> None:
+async def test_what_is_formed_has_the_audience_of_its_thread(
+    book: memoranda.Book, clock: HandClock
+) -> None:
     thread = await book.thread("bea", agent="a1", audience="global")
     await thread.append("user", "I live in Boston.")
     clock.advance(hours=1)
@@ -91,7 +99,9 @@ async def test_the_author_and_the_person_narrow_a_statement(book: memoranda.Book
 
 async def test_an_agent_shares_what_it_sees_with_more_readers(book: memoranda.Book) -> None:
     group = memoranda.Audience.of_groups(["ward"])
-    nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", groups=["ward"], audience=group)
+    nuts = await book.remember(
+        "bea", "Allergic to nuts", agent="doctor", groups=["ward"], audience=group
+    )
     await book.memories.share("bea", nuts.id, "global", agent="nurse", groups=["ward"])
     assert await standing(book, agent="cook") == {"Allergic to nuts"}
 
@@ -104,13 +114,19 @@ async def test_the_experience_for_one_user_names_no_other_user(book: memoranda.B
     for user in ("alice", "bob", "carl"):
         told = await book.remember(user, "Wanted the printer restarted", agent="guide")
         learnt[user] = [told.id]
-    line = await book.experience.add("guide", "heuristics", "Restart the printer first", evidence=learnt)
+    line = await book.experience.add(
+        "guide", "heuristics", "Restart the printer first", evidence=learnt
+    )
     await book.experience.approve("guide", line.id)
     for user, ids in learnt.items():
         (shown,) = await book.experience.list("guide", for_user=user)
         assert [(part.owner.id, list(part.sources)) for part in shown.evidence] == [(user, ids)]
     (stranger,) = await book.experience.list("guide", for_user="dora")
-    assert (stranger.evidence, stranger.past, stranger.line) == ((), (), "Restart the printer first")
+    assert (stranger.evidence, stranger.past, stranger.line) == (
+        (),
+        (),
+        "Restart the printer first",
+    )
     (whole,) = await book.experience.list("guide")
     assert len(whole.evidence) == 3
 
@@ -150,7 +166,9 @@ async def test_an_operation_id_of_another_is_unknown_and_free(book: memoranda.Bo
     assert (again.repeated, again.ids()) == (True, own.ids())
     with pytest.raises(OperationReused):
         await book.remember("bea", "Is better", agent="a2", operation="one")
-    first, second = [await book.records.operation("bea", "one", agent=agent) for agent in ("a1", "a2")]
+    first, second = [
+        await book.records.operation("bea", "one", agent=agent) for agent in ("a1", "a2")
+    ]
     assert first is not None and second is not None
     assert (first.ids(), second.ids()) == (private.ids(), own.ids())
 
@@ -169,7 +187,9 @@ async def test_a_receipt_of_forgetting_counts_to_an_agent_only_what_it_may_see(
     counted = []
     for owner, others in (("bea", True), ("ben", False)):
         thread = await book.thread(owner, agent="a1", audience="global")
-        tea, cake = (await thread.append([{"role": "user", "content": c} for c in ("Tea.", "Cake.")])).ids()
+        tea, cake = (
+            await thread.append([{"role": "user", "content": c} for c in ("Tea.", "Cake.")])
+        ).ids()
         if others:
             drunk = await book.remember(owner, "Drinks too much", agent="a2", sources=[tea])
             await book.remember(owner, "Eats at noon", agent="a2", sources=[tea, cake])
@@ -188,14 +208,22 @@ async def test_no_answer_names_a_source_that_was_made_private_since(book: memora
     late = await book.remember("bea", "Sleeps at two", agent="a1", audience="global")
     # With another source it stays public; what rests on the statement alone would be narrowed with it.
     grounds = [wine.id, late.id]
-    tired = await book.remember("bea", "Is often tired", agent="a1", sources=grounds, audience="global")
+    tired = await book.remember(
+        "bea", "Is often tired", agent="a1", sources=grounds, audience="global"
+    )
     await book.memories.share("bea", wine.id, "self", agent="a1")
     for agent, sources in (("a1", (wine.id, late.id)), ("a2", (late.id,))):
         record = await book.records.get("bea", tired.id, agent=agent)
         (listed,) = [
-            one for one in await book.records.list("bea", types="memory", agent=agent) if one.id == record.id
+            one
+            for one in await book.records.list("bea", types="memory", agent=agent)
+            if one.id == record.id
         ]
-        (hit,) = [one for one in await book.recall("bea", "tired", agent=agent) if one.record.id == record.id]
+        (hit,) = [
+            one
+            for one in await book.recall("bea", "tired", agent=agent)
+            if one.record.id == record.id
+        ]
         why = await book.why("bea", tired.id, agent=agent)
         steps = await book.records.history("bea", tired.id, agent=agent)
         answers = [record, listed, hit.record, why.record, *(step.record for step in steps)]
@@ -204,7 +232,9 @@ async def test_no_answer_names_a_source_that_was_made_private_since(book: memora
         assert str(wine.id) not in repr(hit) or agent == "a1"
 
 
-async def test_a_private_correction_leaves_others_the_statement_that_they_read(book: memoranda.Book) -> None:
+async def test_a_private_correction_leaves_others_the_statement_that_they_read(
+    book: memoranda.Book,
+) -> None:
     old = await book.remember("bea", "Lives in York", agent="a1", audience="global")
     new = await book.remember("bea", "Lives in Rome", agent="a2", supersedes=[old.id])
     assert [(part.code, part.id) for part in new.ignored] == [("readers", old.id)]

@@ -84,7 +84,9 @@ async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Pa
         assert (await copy.records.get("ana", kept.id, agent="coach")).id == kept.id
 
 
-async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too(tmp_path: Path) -> None:
+async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too(
+    tmp_path: Path,
+) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         thread = await book.thread("ana", agent="coach", audience="global")
         said = await thread.append("user", "I have a blue canary")
@@ -100,7 +102,9 @@ async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too
 
 async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
-        told = [await book.remember("ana", f"Has canary {number}", agent="coach") for number in range(6)]
+        told = [
+            await book.remember("ana", f"Has canary {number}", agent="coach") for number in range(6)
+        ]
         await book.admin.backup(tmp_path / "copy.db")
         receipts = await asyncio.gather(
             *(book.forget("ana", memory.id, agent="coach", backups=True) for memory in told)
@@ -132,7 +136,10 @@ async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_agai
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
-        ids = [(await book.remember(who, "Has a blue canary", agent="coach")).id for who in ("ana", "ben")]
+        ids = [
+            (await book.remember(who, "Has a blue canary", agent="coach")).id
+            for who in ("ana", "ben")
+        ]
         await book.admin.backup(tmp_path / "copy.db")
         for who, id in zip(("ana", "ben"), ids, strict=True):
             await book.forget(who, id, agent="coach")
@@ -149,7 +156,9 @@ async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_agai
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     assert (erased, list(tmp_path.glob("restored*"))) == (["ana", "ben"], [])
     monkeypatch.undo()
-    assert (await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())).removed == 2
+    assert (
+        await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+    ).removed == 2
     assert "restored.db" not in found(tmp_path, "canary")
 
 
@@ -161,7 +170,9 @@ async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_pat
             notes.write(b'{"records": ["01')
         await book.forget("ana", told.id, agent="coach")
     assert read_notes(tmp_path / "copy.db").erasures.records == (told.id,)
-    assert (await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())).removed == 1
+    assert (
+        await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+    ).removed == 1
 
 
 async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_path: Path) -> None:
@@ -190,7 +201,9 @@ async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: P
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.admin.backup(tmp_path / "copy.db")
         # As far as the commit, and no further.
-        await book.engine.erase(Target(Owner(id="ana"), WHOLE, Actor("owner"), (told.id,)), utc_now())
+        await book.engine.erase(
+            Target(Owner(id="ana"), WHOLE, Actor("owner"), (told.id,)), utc_now()
+        )
         assert read_notes(tmp_path / "copy.db").erasures.records == ()
         await book.worker.drain()
     assert read_notes(tmp_path / "copy.db").erasures.records == (told.id,)
@@ -207,12 +220,16 @@ async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     finally:
         os.umask(umask)
-    modes = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.is_file()}
+    modes = {
+        path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.is_file()
+    }
     assert {name for name, mode in modes.items() if mode} == set()
     assert {"copy.db", "restored.db", "copy.db.erasures"} <= modes.keys()
 
 
-async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_book_stays_where_it_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     async with memoranda.open("book.db") as book:
@@ -221,7 +238,10 @@ async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pyt
         monkeypatch.chdir(tmp_path / "elsewhere")
         receipt = await book.forget("ana", told.id, as_owner=True, backups=True)
     assert (receipt.state, receipt.still_in) == ("complete", ())
-    assert b"the secret" not in (tmp_path / "book.db").read_bytes() + (tmp_path / "copy.db").read_bytes()
+    assert (
+        b"the secret"
+        not in (tmp_path / "book.db").read_bytes() + (tmp_path / "copy.db").read_bytes()
+    )
 
 
 @pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
@@ -316,7 +336,10 @@ async def test_a_worker_clears_what_a_killed_rewriting_left_and_not_what_a_livin
         await book.admin.backup(tmp_path / "copy.db")
         left = tmp_path / "copy.db.rewriting"
         killed = await asyncio.to_thread(
-            subprocess.run, [sys.executable, "-c", _KILLED, str(path), str(told.id)], check=False, timeout=60
+            subprocess.run,
+            [sys.executable, "-c", _KILLED, str(path), str(told.id)],
+            check=False,
+            timeout=60,
         )
         assert (killed.returncode, left.exists()) == (-signal.SIGKILL, True)
         (job,) = [job for job in await book.engine.jobs(None, 10) if job.kind == "rewrite"]

@@ -142,7 +142,9 @@ async def test_names_are_just_characters(book: memoranda.Book) -> None:
     for name in ["a", "ab", *HOSTILE]:
         page = await book.records.list(name, agent=name)
         assert [record.content for record in page.records] == [f"belongs to {name!r}"]  # type: ignore[attr-defined]
-        assert [hit.record.owner.id for hit in await book.recall(name, "belongs", agent=name)] == [name]
+        assert [hit.record.owner.id for hit in await book.recall(name, "belongs", agent=name)] == [
+            name
+        ]
     assert len(await book.admin.owners()) == len(HOSTILE) + 2
 
 
@@ -164,7 +166,12 @@ async def test_another_tenants_owner_is_refused(book: memoranda.Book) -> None:
 
 
 async def test_a_view_that_is_none_is_refused(book: memoranda.Book) -> None:
-    for who in ({"as_owner": "admin"}, {"as_owner": True, "agent": "a"}, {"groups": ["g"]}, {"agent": ""}):
+    for who in (
+        {"as_owner": "admin"},
+        {"as_owner": True, "agent": "a"},
+        {"groups": ["g"]},
+        {"agent": ""},
+    ):
         with pytest.raises(InvalidInput):
             await book.records.list("ana", **who)
 
@@ -196,7 +203,8 @@ async def test_ids_are_made_here_alone(book: memoranda.Book) -> None:
         await book.agents.put("coach", id=new_id())  # type: ignore[call-arg]
     id = new_id()
     memories = [
-        Memory(id=id, owner=Owner(id="ana"), content=text, observed_at=NOW) for text in ("one", "two")
+        Memory(id=id, owner=Owner(id="ana"), content=text, observed_at=NOW)
+        for text in ("one", "two")
     ]
     changes = [Remember(memory) for memory in memories]
     with pytest.raises(Conflict, match="id"):
@@ -232,7 +240,9 @@ async def test_moments_beyond_the_calendar_are_refused(book: memoranda.Book) -> 
     await thread.append("user", "long ago", observed_at=datetime(1, 1, 1, tzinfo=UTC))
 
 
-async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: memoranda.Book) -> None:
+async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(
+    book: memoranda.Book,
+) -> None:
     own = await book.remember("ana", "Likes tea", agent="coach")
     theirs = Audience.of_agent("tutor")
     for call in (
@@ -248,7 +258,9 @@ async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: me
     assert await book.records.count("ana", agent="tutor") == 1
 
 
-async def test_a_write_that_changes_nothing_names_no_position_of_another(book: memoranda.Book) -> None:
+async def test_a_write_that_changes_nothing_names_no_position_of_another(
+    book: memoranda.Book,
+) -> None:
     first = await book.remember("ana", "Likes tea", agent="coach")
     await book.memories.retract("ana", first.id, agent="coach")
     await book.remember("ana", "Likes coffee", agent="coach")

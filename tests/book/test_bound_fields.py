@@ -38,7 +38,9 @@ async def say(book: Book, clock: HandClock, *texts: str) -> list[Any]:
     return said
 
 
-async def test_what_a_user_says_of_a_bound_field_is_one_memory_and_no_document(clock: HandClock) -> None:
+async def test_what_a_user_says_of_a_bound_field_is_one_memory_and_no_document(
+    clock: HandClock,
+) -> None:
     async with opened("memory://", clock) as book:
         await say(book, clock, "My name is Ana. I live in Boston. I'm a nurse. I'm 34 years old.")
         profile = {"name": "Ana", "home": "Boston", "occupation": "nurse", "age": 34}
@@ -60,7 +62,9 @@ async def test_a_correction_a_retraction_an_undo_and_forgetting_change_what_the_
         (said,) = await say(book, clock, "I live in Boston.")
         moved = await book.remember("ana", "Lives in Lisbon", key="home", agent="guide")
         assert await home(book) == "Lives in Lisbon"
-        context = await book.context("ana", "where do I live?", types=["memory", "profile"], agent="guide")
+        context = await book.context(
+            "ana", "where do I live?", types=["memory", "profile"], agent="guide"
+        )
         assert context.text.count("Lisbon") == 1 and "Boston" not in context.text
         await book.undo("ana", moved.position, agent="guide")
         assert await home(book) == "Boston"
@@ -84,7 +88,9 @@ async def test_a_home_that_is_taken_back_in_words_leaves_the_profile(clock: Hand
         assert await home(book) is None and await homes(book) == {"Lives in Boston": "retracted"}
 
 
-async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clock: HandClock) -> None:
+async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(
+    clock: HandClock,
+) -> None:
     async with opened("memory://", clock) as book:
         await say(book, clock, "I live in Boston.")
         receipt = await book.profiles.patch("ana", {"home": "Lisbon"}, as_owner=True)
@@ -94,7 +100,9 @@ async def test_what_a_person_sets_is_a_pinned_memory_that_only_people_change(clo
         assert (memory.key, memory.data) == ("home", {"value": "Lisbon"})
         assert await homes(book) == {"Lives in Boston": "superseded", "Home: Lisbon": "active"}
         # A program, an agent's own statement and a conversation leave it.
-        refused = await book.profiles.patch("ana", {"home": "Rome"}, audience="global", agent="guide")
+        refused = await book.profiles.patch(
+            "ana", {"home": "Rome"}, audience="global", agent="guide"
+        )
         assert [(part.code, part.field) for part in refused.ignored] == [("pinned", "home")]
         await book.remember("ana", "Lives in Rome", key="home", agent="guide")
         await say(book, clock, "I moved to Porto.")
@@ -180,7 +188,9 @@ class Habits(BaseModel):
     rooms: list[str] = []
 
 
-async def test_a_tenants_schema_binds_its_fields_by_name_in_json_and_in_pydantic(clock: HandClock) -> None:
+async def test_a_tenants_schema_binds_its_fields_by_name_in_json_and_in_pydantic(
+    clock: HandClock,
+) -> None:
     async with opened("memory://", clock) as book:
         await book.schemas.put("Habits", parameters=Habits)
         await book.profiles.put(
@@ -192,7 +202,9 @@ async def test_a_tenants_schema_binds_its_fields_by_name_in_json_and_in_pydantic
         context = await book.context("ana", as_owner=True)
         assert "vegan" in context.text and context.text.count("attic") == 1
         await book.remember("ana", "Eats fish again", key="diet", as_owner=True, pinned=True)
-        assert (await book.profiles.get("ana", "Habits", as_owner=True))["diet"] == "Eats fish again"
+        assert (await book.profiles.get("ana", "Habits", as_owner=True))[
+            "diet"
+        ] == "Eats fish again"
         # A tenant's own Profile binds the fields of the built-in one, unless it says otherwise.
         fields = {"home": {"type": "string"}, "name": {"type": "string", "x-memoranda-key": None}}
         await book.schemas.put("Profile", parameters={"type": "object", "properties": fields})
@@ -273,9 +285,15 @@ class Diet(BaseModel):
 async def test_a_field_that_a_schema_binds_later_keeps_its_stored_values(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         await book.schemas.put("Habits", parameters=Diet)
-        await book.profiles.put("ana", {"diet": "vegan", "rooms": ["attic"]}, schema="Habits", agent="guide")
-        await book.profiles.put("ben", {"diet": "no nuts", "cups": 3}, schema="Habits", as_owner=True)
-        await book.remember("ben", "Eats nuts", key="diet", agent="guide", trust="web", audience="global")
+        await book.profiles.put(
+            "ana", {"diet": "vegan", "rooms": ["attic"]}, schema="Habits", agent="guide"
+        )
+        await book.profiles.put(
+            "ben", {"diet": "no nuts", "cups": 3}, schema="Habits", as_owner=True
+        )
+        await book.remember(
+            "ben", "Eats nuts", key="diet", agent="guide", trust="web", audience="global"
+        )
 
         async def read(owner: str, **who: Any) -> Any:
             return await book.profiles.get(owner, "Habits", **who)
@@ -344,7 +362,11 @@ async def test_a_model_changes_a_value_that_was_stored_before_its_field_was_boun
 
     def say(request: ModelRequest) -> Said:
         *_, newest = entries(request)
-        patch = {"schema": "Habits", "operations": [next(operations)], "sources": [{"message": newest}]}
+        patch = {
+            "schema": "Habits",
+            "operations": [next(operations)],
+            "sources": [{"message": newest}],
+        }
         return {"patches": [patch]}
 
     async with opened("memory://", clock, ScriptedModels(say)) as book:

@@ -74,7 +74,9 @@ async def test_a_line_of_another_owner_or_without_its_digest_is_a_changed_line(
         assert await new.admin.owners() == []
 
 
-async def test_an_import_says_that_it_could_not_check_lines(book: memoranda.Book, tmp_path: Path) -> None:
+async def test_an_import_says_that_it_could_not_check_lines(
+    book: memoranda.Book, tmp_path: Path
+) -> None:
     lines, _ = changed(await lines_of(book, "ana"), "content")
     async with memoranda.open(tmp_path / "new.db") as new:
         report = await new.admin.import_(lines)

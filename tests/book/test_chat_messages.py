@@ -132,7 +132,9 @@ async def test_a_malformed_chat_message_is_refused_by_the_name_of_its_field(
 @pytest.mark.parametrize("given", [7, b"user", None])
 async def test_what_is_no_message_is_refused_in_words(book: memoranda.Book, given: Any) -> None:
     thread = await book.thread("ana")
-    with pytest.raises(InvalidInput, match="give a role and content, a message or a list of messages"):
+    with pytest.raises(
+        InvalidInput, match="give a role and content, a message or a list of messages"
+    ):
         await thread.append(given)
 
 

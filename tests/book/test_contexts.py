@@ -46,7 +46,9 @@ async def test_a_context_holds_what_a_new_conversation_needs(book: memoranda.Boo
     ]
     assert context.tokens <= 2000 and context.counted == "estimated"
     assert "Prefers action films" in context.text and "I prefer action films" in context.text
-    again = await book.context("ana", "Which film shall I watch tonight?", thread=now.id, agent="guide")
+    again = await book.context(
+        "ana", "Which film shall I watch tonight?", thread=now.id, agent="guide"
+    )
     assert again.text == context.text
 
 
@@ -88,7 +90,9 @@ async def test_a_context_tells_the_time_in_the_zone_of_its_reader(
     )
     exact = await book.context("ana", "Where?", time_zone="Asia/Tokyo", budget=500, count=len)
     assert exact.tokens == len(exact.text) <= 500 and exact.text.endswith(line)
-    assert (await book.context("ana", "Where?", time_zone="Asia/Tokyo", budget=20, count=len)).text == ""
+    assert (
+        await book.context("ana", "Where?", time_zone="Asia/Tokyo", budget=20, count=len)
+    ).text == ""
     with pytest.raises(memoranda.InvalidInput, match="Europe/Lisbon"):
         await book.context("ana", "Where?", time_zone="Mars/Olympus")
     with pytest.raises(memoranda.InvalidInput, match="time_zone"):
@@ -114,12 +118,16 @@ async def test_types_and_kinds_choose_what_a_context_holds(book: memoranda.Book)
     assert await blocks(types=["profile", "experience"]) == ["agent_experience", "user_profile"]
     assert await blocks(types=["episode", "message"]) == ["episodes", "passages"]
     assert await blocks(types=[]) == []
-    context = await book.context("ana", "train to Lisbon", agent="guide", kinds="instruction", limit=5)
+    context = await book.context(
+        "ana", "train to Lisbon", agent="guide", kinds="instruction", limit=5
+    )
     assert "Answer in verse" in context.text and "rail pass" not in context.text
     assert "Took train" not in context.text and "I take the train" in context.text
     assert (
         "Answer in verse"
-        not in (await book.context("ana", "verse", agent="guide", kinds=["fact"], types="memory")).text
+        not in (
+            await book.context("ana", "verse", agent="guide", kinds=["fact"], types="memory")
+        ).text
     )
     # Without a question, what was last said in the thread asks, and the same choice holds.
     without = await book.context("ana", thread=thread, agent="guide", types="episode")
@@ -128,7 +136,9 @@ async def test_types_and_kinds_choose_what_a_context_holds(book: memoranda.Book)
         await book.context("ana", "train", types="thread")
 
 
-async def test_a_context_is_filled_to_its_budget_unless_a_limit_is_given(book: memoranda.Book) -> None:
+async def test_a_context_is_filled_to_its_budget_unless_a_limit_is_given(
+    book: memoranda.Book,
+) -> None:
     for number in range(150):
         await book.remember("ana", f"Train {number} to Lisbon was late")
     full = await book.context("ana", "Which train was late?", budget=2000)
@@ -158,12 +168,16 @@ async def test_standing_instructions_are_in_every_context_whose_view_may_see_the
     for number in range(80):
         await book.remember("ana", f"Train {number} to Lisbon was late", agent="guide")
     context = await book.context("ana", "Which train was late?", agent="guide", budget=500)
-    assert "Always show the diff before main" in context.text and "Obey the page" not in context.text
+    assert (
+        "Always show the diff before main" in context.text and "Obey the page" not in context.text
+    )
     assert "diff" not in (await book.context("ana", "Which train?", agent="other")).text
     only = await book.context("ana", "Which train was late?", agent="guide", kinds=["fact"])
     assert "diff" not in only.text
     group = Owner(kind=OwnerKind.GROUP, id="crew")
-    await book.remember(group, "Never deploy on Fridays", kind="instruction", audience="global", trust="user")
+    await book.remember(
+        group, "Never deploy on Fridays", kind="instruction", audience="global", trust="user"
+    )
     shared = await book.context("ana", "Which train?", agent="guide", groups=["crew"], budget=500)
     assert "Never deploy on Fridays" in shared.text and "show the diff" in shared.text
 
@@ -172,7 +186,11 @@ async def test_of_too_many_standing_instructions_the_strongest_are_placed(
     book: memoranda.Book, clock: HandClock
 ) -> None:
     ids = [
-        (await book.remember("ana", f"Rule {n}: always check the harbour list twice", kind="instruction")).id
+        (
+            await book.remember(
+                "ana", f"Rule {n}: always check the harbour list twice", kind="instruction"
+            )
+        ).id
         for n in range(40)
     ]
     for number in range(80):
@@ -189,7 +207,9 @@ async def test_of_too_many_standing_instructions_the_strongest_are_placed(
 async def test_what_is_past_its_time_is_not_placed(book: memoranda.Book, clock: HandClock) -> None:
     end = clock.now + timedelta(days=3)
     trip = (await book.remember("ana", "Is in Rome", valid_to=end, pinned=True)).id
-    later = (await book.remember("ana", "Moves to Porto", valid_from=clock.now + timedelta(days=90))).id
+    later = (
+        await book.remember("ana", "Moves to Porto", valid_from=clock.now + timedelta(days=90))
+    ).id
     assert {trip, later} == set((await book.context("ana", "Where is she?")).memories)
     clock.advance(days=4)
     context = await book.context("ana", "Where is she? Rome?")
@@ -255,7 +275,9 @@ async def test_being_placed_in_a_context_is_use_and_looking_is_not(
     assert second is not None and second.count == 2
 
 
-async def test_what_contexts_place_at_about_the_same_time_is_noted_in_one_write(tmp_path: Path) -> None:
+async def test_what_contexts_place_at_about_the_same_time_is_noted_in_one_write(
+    tmp_path: Path,
+) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         metric = (await book.remember("ana", "Prefers metric units", kind="preference")).id
         tea = (await book.remember("ana", "Prefers green tea", kind="preference")).id
@@ -306,7 +328,9 @@ async def test_the_questions_vector_can_be_given_with_it_and_not_without(tmp_pat
 
 
 async def test_what_is_left_out_for_want_of_room_is_not_used(book: memoranda.Book) -> None:
-    ids = [(await book.remember("ana", f"Metric unit {n} " + "of measure " * 20)).id for n in range(6)]
+    ids = [
+        (await book.remember("ana", f"Metric unit {n} " + "of measure " * 20)).id for n in range(6)
+    ]
     context = await book.context("ana", "metric units", budget=300)
     assert 0 < len(context.memories) < 6
     for id in ids:
@@ -337,7 +361,9 @@ async def test_strength_fades_by_half_in_thirty_days_and_use_gives_some_back(
     learnt = clock.now
     fresh = Use()
     for days, strength in ((0, 1.0), (7, 0.85), (14, 0.72), (30, 0.5), (60, 0.25), (90, 0.125)):
-        assert fresh.strength_at(learnt + timedelta(days=days), learnt) == pytest.approx(strength, abs=0.005)
+        assert fresh.strength_at(learnt + timedelta(days=days), learnt) == pytest.approx(
+            strength, abs=0.005
+        )
     use = Use(strength=0.5, used_at=learnt)
     for strength in (0.65, 0.755, 0.8285, 0.87995):
         use = use.again(learnt, learnt)

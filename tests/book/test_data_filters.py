@@ -14,7 +14,9 @@ from memoranda.model.data_filters import data_path
 async def test_recall_lists_and_counts_take_conditions_on_data():
     async with memoranda.open("memory://", embed=None) as book:
         young = await book.remember("ana", "Her friend Jo is 28", data={"age": 28, "tags": ["x"]})
-        old = await book.remember("ana", "Her friend Al is 41", data={"age": 41, "tags": ["x", "y"]})
+        old = await book.remember(
+            "ana", "Her friend Al is 41", data={"age": 41, "tags": ["x", "y"]}
+        )
         await book.remember("ana", "Her friend Ed has no age")
         only: dict[str, Any] = {"data.age": {"gte": 30}, "data.tags": {"contains": "x"}}
         assert [record.id for record in await book.records.list("ana", only=only)] == [old.id]
@@ -55,14 +57,18 @@ async def test_items_are_chosen_by_namespace_name_and_value():
         assert await named(name="a") == ["a", "a"]
         assert await named(namespace=("notes",), **{"data.n": 2}) == ["b"]
         assert await named(data="text") == ["c"]
-        assert [one.name for one in await book.items.list("ana", ("notes",), only={"data.n": {"gt": 0}})] == [
+        assert [
+            one.name for one in await book.items.list("ana", ("notes",), only={"data.n": {"gt": 0}})
+        ] == [
             "b",
             "a",
         ]
         assert await book.items.count("ana", only={"data.n": 2}) == 2
         assert await book.records.count("ana", types="memory", only={"namespace": ("notes",)}) == 0
         assert await book.records.count("ana", only={"name": "a", "keys": "b"}) == 0
-        hits = await book.recall("ana", "which text?", only={"namespace": ("notes", "work")}, mode="words")
+        hits = await book.recall(
+            "ana", "which text?", only={"namespace": ("notes", "work")}, mode="words"
+        )
         assert [hit.record.name for hit in hits] == ["c"]  # type: ignore[attr-defined]
 
 
@@ -96,7 +102,9 @@ _LONG = "x" * 5_000
         (7, 1, "unknown condition"),
     ],
 )  # fmt: skip
-async def test_a_malformed_condition_on_data_is_refused_by_its_place(name: Any, wanted: Any, says: str):
+async def test_a_malformed_condition_on_data_is_refused_by_its_place(
+    name: Any, wanted: Any, says: str
+):
     async with memoranda.open("memory://") as book:
         for verb in (book.records.list, book.records.count):
             with pytest.raises(InvalidInput) as caught:
@@ -134,19 +142,25 @@ async def test_the_documents_of_a_schema_are_listed_with_conditions_in_pages():
         ids = []
         for days in range(5):
             data = {"schema": "Trip", "document": {"days": days}}
-            ids.append((await book.remember("ana", f"A trip of {days} days", data=data, agent="guide")).id)
+            ids.append(
+                (await book.remember("ana", f"A trip of {days} days", data=data, agent="guide")).id
+            )
         await book.remember(
             "ana", "A friend", data={"schema": "Friend", "document": {"days": 3}}, agent="guide"
         )
         await book.memories.retract("ana", ids[4], agent="guide")
         first = await book.schemas.records("ana", "Trip", limit=3, agent="guide")
-        rest = await book.schemas.records("ana", "Trip", limit=3, cursor=first.cursor, agent="guide")
+        rest = await book.schemas.records(
+            "ana", "Trip", limit=3, cursor=first.cursor, agent="guide"
+        )
         assert [record.id for record in [*first, *rest]] == ids[:4] and rest.cursor is None
         late = await book.schemas.records(
             "ana", "Trip", only={"data.days": {"gte": 2}}, newest_first=True, agent="guide"
         )
         assert [record.id for record in late] == [ids[3], ids[2]]
-        gone = await book.schemas.records("ana", "Trip", only={"statuses": "retracted"}, agent="guide")
+        gone = await book.schemas.records(
+            "ana", "Trip", only={"statuses": "retracted"}, agent="guide"
+        )
         assert [record.id for record in gone] == [ids[4]]
         assert not await book.schemas.records("ana", "Trip", agent="coach")
         assert not await book.schemas.records("ana", "trip", agent="guide")
@@ -171,7 +185,10 @@ async def test_inserted_documents_are_recalled_by_their_texts_and_placed_in_cont
         assert [hit.id for hit in await book.recall("ana", "Casa Azul")] == [trip.id]
         assert hits[0].text == "Wants to go to Lisbon for 3 days"
         context = await book.context("ana", "Where is the hotel?")
-        assert "Wants to go to Lisbon for 3 days (its name: Casa Azul; with: Jo; with: Al)" in context.text
+        assert (
+            "Wants to go to Lisbon for 3 days (its name: Casa Azul; with: Jo; with: Al)"
+            in context.text
+        )
         # After a rebuild the same is found.
         await book.admin.rebuild()
         assert [hit.id for hit in await book.recall("ana", "Casa Azul")] == [trip.id]
@@ -190,7 +207,9 @@ async def test_recall_continues_behind_earlier_hits():
         for number in range(12):
             await book.remember("ana", f"tea {'and tea ' * number}number {number}")
         whole = await book.recall("ana", "tea", limit=12)
-        pages = [await book.recall("ana", "tea", limit=5, offset=offset) for offset in (0, 5, 10, 15)]
+        pages = [
+            await book.recall("ana", "tea", limit=5, offset=offset) for offset in (0, 5, 10, 15)
+        ]
         assert [hit.id for page in pages for hit in page] == [hit.id for hit in whole]
         assert [hit.rank for hit in pages[1]] == [6, 7, 8, 9, 10] and pages[3] == []
         recent = await book.recall("ana", "any", mode="recent", limit=4, offset=2)

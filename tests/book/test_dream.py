@@ -54,7 +54,9 @@ async def book(where: Any, days: Days) -> AsyncIterator[Book]:
 
 
 async def told(book: Book, *statuses: str) -> set[str]:
-    page = await book.records.list("ana", types="memory", only={"statuses": statuses}, as_owner=True)
+    page = await book.records.list(
+        "ana", types="memory", only={"statuses": statuses}, as_owner=True
+    )
     return {one.content for one in page.records if isinstance(one, Memory)}
 
 
@@ -62,7 +64,9 @@ async def found(book: Book, question: str, **who: Any) -> list[str]:
     return [hit.text for hit in await book.recall("ana", question, **(who or {"as_owner": True}))]
 
 
-async def test_a_night_archives_what_nobody_used_and_recall_still_finds_it(book: Book, days: Days) -> None:
+async def test_a_night_archives_what_nobody_used_and_recall_still_finds_it(
+    book: Book, days: Days
+) -> None:
     used = (await book.remember("ana", "Lives in Lisbon", agent="a")).id
     await book.remember("ana", "Likes tea", agent="a")
     await book.remember("ana", "Keeps bees", agent="a", pinned=True)
@@ -80,7 +84,9 @@ async def test_a_night_archives_what_nobody_used_and_recall_still_finds_it(book:
     assert report.archived == tried.archived and set(report.kept.values()) == {"protected"}
     assert await told(book, "archived") == {"Likes tea"}
     assert await found(book, "what tea?") == ["Likes tea"]
-    count = await book.records.count("ana", types="memory", only={"statuses": ["active"]}, as_owner=True)
+    count = await book.records.count(
+        "ana", types="memory", only={"statuses": ["active"]}, as_owner=True
+    )
     assert count == 6
 
 
@@ -179,7 +185,10 @@ async def test_one_undo_reverses_a_night_but_for_what_was_changed_or_erased_sinc
     night = await book.dreams.run("ana")
     assert set(night.archived) == set(ids) and night.receipt is not None
     await book.undo("ana", night.receipt.position, as_owner=True)
-    assert ([await found(book, f"fact {n}") for n in range(4)], await told(book, "active")) == before
+    assert (
+        [await found(book, f"fact {n}") for n in range(4)],
+        await told(book, "active"),
+    ) == before
     days.pass_(100)
     night = await book.dreams.run("ana")
     assert night.receipt is not None
@@ -207,7 +216,9 @@ async def test_contradictions_are_seen_by_those_who_read_both(book: Book, days: 
     assert await book.dreams.contradictions("ana", as_owner=True) == []
 
 
-async def test_the_newest_value_supersedes_only_where_all_its_readers_read_it(book: Book, days: Days) -> None:
+async def test_the_newest_value_supersedes_only_where_all_its_readers_read_it(
+    book: Book, days: Days
+) -> None:
     settings = {"contradictionResolution": "keep_newest", "crossAgentMaintenance": True}
     await book.agents.put("a", settings={"dream": settings})
     old = (await book.remember("ana", "English", key="language", agent="a")).id
@@ -217,7 +228,9 @@ async def test_the_newest_value_supersedes_only_where_all_its_readers_read_it(bo
     new = (await book.remember("ana", "German", key="language", agent="d", audience="global")).id
     report = await book.dreams.run("ana", agent="a")
     assert set(report.superseded) == {old, alone}
-    assert [one.ids for one in await book.dreams.contradictions("ana", as_owner=True)] == [(new, pinned)]
+    assert [one.ids for one in await book.dreams.contradictions("ana", as_owner=True)] == [
+        (new, pinned)
+    ]
     assert report.receipt is not None
     await book.undo("ana", report.receipt.position, as_owner=True)
     assert await told(book, "active") == {"English", "French", "Dutch", "German"}
@@ -244,7 +257,9 @@ async def test_a_night_over_one_agents_memories_changes_nothing_that_another_rea
     assert await read() == before
 
 
-async def test_a_context_has_archived_memories_last_where_room_is_left(book: Book, days: Days) -> None:
+async def test_a_context_has_archived_memories_last_where_room_is_left(
+    book: Book, days: Days
+) -> None:
     await book.remember("ana", "Likes tea", agent="a")
     days.pass_(100)
     await book.dreams.run("ana")
@@ -260,7 +275,9 @@ async def test_at_the_limit_nothing_comes_back_and_the_rest_of_the_night_is_done
     tmp_path: Path, days: Days
 ) -> None:
     limits = Limits(memories_per_agent=2, at_capacity="evict_oldest")
-    async with memoranda.open(tmp_path / "b.db", clock=days, embed=None, worker=False, limits=limits) as book:
+    async with memoranda.open(
+        tmp_path / "b.db", clock=days, embed=None, worker=False, limits=limits
+    ) as book:
         first = (await book.remember("ana", "Fact 0", agent="a")).id
         await book.remember("ana", "Fact 1", agent="a")
         await book.remember("ana", "Fact 2", agent="a")
@@ -275,7 +292,10 @@ async def test_at_the_limit_nothing_comes_back_and_the_rest_of_the_night_is_done
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"pruneStale": 5}, "dream.pruneStale: nothing reads this; did you mean pruneStaleAfterDays"),
+        (
+            {"pruneStale": 5},
+            "dream.pruneStale: nothing reads this; did you mean pruneStaleAfterDays",
+        ),
         ({"prune_stale_after_days": 5}, "did you mean pruneStaleAfterDays"),
         ({"batchSize": 5}, "batchSize: nothing reads this; known are"),
         ({"pruneStaleAfterDays": -1}, "pruneStaleAfterDays"),
@@ -301,7 +321,9 @@ def test_a_day_of_a_clock_change_has_its_night_once() -> None:
         assert len(nights) == 3
 
 
-async def test_scheduled_nights_look_at_their_agents_and_put_the_next_one(book: Book, days: Days) -> None:
+async def test_scheduled_nights_look_at_their_agents_and_put_the_next_one(
+    book: Book, days: Days
+) -> None:
     await book.agents.put("a", settings={"dream": {"enabled": True, "pruneStaleAfterDays": 30}})
     for owner in ("ana", "ben", "cleo"):
         await book.remember(owner, "Likes tea", agent="a")
@@ -319,7 +341,9 @@ async def test_scheduled_nights_look_at_their_agents_and_put_the_next_one(book: 
     assert await book.dreams.schedules() == []
 
 
-async def test_a_night_in_the_owners_zone_is_when_its_hour_strikes_there(book: Book, days: Days) -> None:
+async def test_a_night_in_the_owners_zone_is_when_its_hour_strikes_there(
+    book: Book, days: Days
+) -> None:
     dreaming = {"enabled": True, "pruneStaleAfterDays": 30, "timeZone": "owner"}
     await book.agents.put("a", settings={"dream": dreaming})
     zones = {"ana": "Asia/Tokyo", "ben": "America/New_York", "cleo": "UTC", "dora": "Mars"}
@@ -341,7 +365,9 @@ async def test_a_night_in_the_owners_zone_is_when_its_hour_strikes_there(book: B
     assert await archived() == [*zones]
 
 
-async def test_a_night_takes_so_many_owners_and_the_next_one_those_after_them(book: Book, days: Days) -> None:
+async def test_a_night_takes_so_many_owners_and_the_next_one_those_after_them(
+    book: Book, days: Days
+) -> None:
     dreaming = {"enabled": True, "pruneStaleAfterDays": 30, "maxUsersPerRun": 2}
     await book.agents.put("a", settings={"dream": dreaming})
     names = ["ana", "ben", "cleo"]

@@ -18,7 +18,9 @@ SMALL = Limits(tool_output_length=10, tool_calls=2, overflow_length=400)
 
 async def tried(book, goal, outcome="succeeded", tags=(), agent="guide", **fields):
     return (
-        await book.episodes.record("ana", goal=goal, outcome=outcome, tags=list(tags), agent=agent, **fields)
+        await book.episodes.record(
+            "ana", goal=goal, outcome=outcome, tags=list(tags), agent=agent, **fields
+        )
     ).id
 
 
@@ -35,7 +37,9 @@ async def test_a_closed_threads_episode_has_the_outcome_of_its_status(book: memo
     assert episode.outcome == "abandoned"
 
 
-async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(book: memoranda.Book) -> None:
+async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("user_9921", agent="guide")
     status = {"status": "refund_processing", "eta_days": 5}
     at = datetime(2026, 4, 29, 14, 1, tzinfo=UTC)
@@ -43,7 +47,12 @@ async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(book:
         "thread": thread.id,
         "summary": "Looked up refund status for order #8842. Confirmed refund is processing, ETA 3-5 business days.",
         "tool_calls": [
-            {"tool": "lookup_order", "inputs": {"order_id": "8842"}, "output": status, "called_at": at}
+            {
+                "tool": "lookup_order",
+                "inputs": {"order_id": "8842"},
+                "output": status,
+                "called_at": at,
+            }
         ],
         "outcome": "succeeded",
         "tags": ["refund", "order-lookup"],
@@ -52,7 +61,11 @@ async def test_an_episode_as_other_stores_write_it_is_taken_and_comes_back(book:
     }
     await book.episodes.record("user_9921", agent="guide", **fields)
     (episode,) = await book.episodes.list("user_9921", tags=["refund"], agent="guide")
-    assert (episode.goal, episode.tool_calls[0].output, episode.tool_calls[0].cut) == ("", status, 0)
+    assert (episode.goal, episode.tool_calls[0].output, episode.tool_calls[0].cut) == (
+        "",
+        status,
+        0,
+    )
     (hit,) = await book.episodes.search("user_9921", like="order 8842 refund", agent="guide")
     assert hit.text.startswith("Looked up refund status")
     context = await book.context("user_9921", "refund of the order", agent="guide")
@@ -100,9 +113,13 @@ async def test_it_answers_whether_this_was_tried_before(tmp_path: Path):
         assert found[0].score >= found[1].score > 0 and found[0].words
         failed = await book.episodes.search("ana", like="refund", outcome="failed", agent="guide")
         assert [hit.id for hit in failed] == [refund]
-        tagged = await book.episodes.search("ana", like="order", tags=["refund", "orders"], agent="guide")
+        tagged = await book.episodes.search(
+            "ana", like="order", tags=["refund", "orders"], agent="guide"
+        )
         assert [hit.id for hit in tagged] == [refund]
-        assert [hit.id for hit in await book.episodes.search("ana", like="fly to Mars", agent="guide")] == []
+        assert [
+            hit.id for hit in await book.episodes.search("ana", like="fly to Mars", agent="guide")
+        ] == []
         newest = await book.episodes.search("ana", outcome="succeeded", agent="guide", limit=1)
         assert [hit.text.splitlines()[0] for hit in newest] == ["Book a table"]
 
@@ -145,7 +162,10 @@ async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: memoran
     id = await call_much(book)
     episode = await book.records.get("ana", id, agent="guide")
     assert isinstance(episode, memoranda.model.messages.Episode)
-    assert [len(call.output) for call in episode.tool_calls] == [10, 4] and episode.calls_omitted == 1
+    assert [len(call.output) for call in episode.tool_calls] == [
+        10,
+        4,
+    ] and episode.calls_omitted == 1
     overflow = await book.episodes.overflow("ana", id, agent="guide")
     assert overflow is not None and overflow.calls_omitted == 0
     assert [(one.place, one.call.tool, one.call.output) for one in overflow.calls] == [
@@ -167,16 +187,18 @@ async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: m
     lines = [line async for line in book.admin.export("ana")]
     async with memoranda.open("memory://", embed=None) as other:
         await other.admin.import_(lines)
-        assert await other.episodes.overflow("ana", id, as_owner=True) == await book.episodes.overflow(
+        assert await other.episodes.overflow(
             "ana", id, as_owner=True
-        )
+        ) == await book.episodes.overflow("ana", id, as_owner=True)
     receipt = await book.forget("ana", id, as_owner=True)
     assert len(receipt.ids) == 2
     assert await book.records.count("ana", as_owner=True) == 0
     assert (await book.admin.verify()).faults == ()
 
 
-async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_small: memoranda.Book):
+async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(
+    book_of_small: memoranda.Book,
+):
     book = book_of_small
     id = await call_much(book)
     undone = await book.undo(

@@ -38,7 +38,9 @@ def test_limits_that_are_impossible_raise_invalid_input() -> None:
 async def test_too_many_statements_in_a_run_name_the_setting_and_say_what_a_run_is(
     book: memoranda.Book,
 ) -> None:
-    with pytest.raises(LimitReached, match=r"limits\.writes_per_run allows 10 statements in a run.*run="):
+    with pytest.raises(
+        LimitReached, match=r"limits\.writes_per_run allows 10 statements in a run.*run="
+    ):
         await book.memories.remember_all("ana", [{"content": f"Fact {n}"} for n in range(11)])
 
 
@@ -48,7 +50,10 @@ async def test_a_read_that_is_empty_because_of_its_view_tells_the_developer(
     await book.remember("ana", "Likes tea", agent="coach")
     caplog.set_level(logging.DEBUG, "memoranda.view")
     assert await book.recall("ana", "tea") == []
-    assert "recall found nothing: the view of no agent sees 0 of 1 such records; give agent=…" in caplog.text
+    assert (
+        "recall found nothing: the view of no agent sees 0 of 1 such records; give agent=…"
+        in caplog.text
+    )
     caplog.clear()
     assert len(await book.records.list("ana", agent="tutor", groups=["blue"])) == 0
     assert "agent tutor in blue sees 0 of 1" in caplog.text and "agent=" not in caplog.text
@@ -70,7 +75,8 @@ async def test_undoing_an_append_says_what_to_do_instead_and_it_works(book: memo
     await book.remember("ana", "Likes tea", agent="coach", sources=[said.id])
     for together in (False, True):
         with pytest.raises(
-            InvalidInput, match=r"position 2 appended messages.*forget them by their ids.*retract_source"
+            InvalidInput,
+            match=r"position 2 appended messages.*forget them by their ids.*retract_source",
         ):
             await book.undo("ana", said.position, agent="coach", with_dependents=together)
     # The thread's own position is no way round.
@@ -78,13 +84,17 @@ async def test_undoing_an_append_says_what_to_do_instead_and_it_works(book: memo
         HasDependents, match=r"position 2 appended messages.*forget these messages or their thread"
     ):
         await book.undo("ana", 1, agent="coach")
-    with pytest.raises(InvalidInput, match="a later change that depends on position 1 appended messages"):
+    with pytest.raises(
+        InvalidInput, match="a later change that depends on position 1 appended messages"
+    ):
         await book.undo("ana", 1, agent="coach", with_dependents=True)
     await book.forget("ana", thread.id, agent="coach")
     assert len(await book.records.list("ana", as_owner=True)) == 0
 
 
-async def test_a_change_with_dependents_names_the_argument_that_undoes_them(book: memoranda.Book) -> None:
+async def test_a_change_with_dependents_names_the_argument_that_undoes_them(
+    book: memoranda.Book,
+) -> None:
     first = await book.remember("ana", "Likes tea", agent="coach")
     await book.memories.amend("ana", first.id, {"pinned": True}, agent="coach")
     with pytest.raises(HasDependents, match="with_dependents=True"):
@@ -92,7 +102,9 @@ async def test_a_change_with_dependents_names_the_argument_that_undoes_them(book
     await book.undo("ana", first.position, agent="coach", with_dependents=True)
 
 
-async def test_retracting_what_was_superseded_prints_that_nothing_changed(book: memoranda.Book) -> None:
+async def test_retracting_what_was_superseded_prints_that_nothing_changed(
+    book: memoranda.Book,
+) -> None:
     old = await book.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     await book.remember("ana", "Lives in Porto", key="home", agent="coach")
     receipt = await book.memories.retract("ana", old.id, agent="coach")

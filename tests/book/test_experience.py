@@ -16,7 +16,9 @@ async def learnt(book, line, *users):
         thread = await book.thread(user, agent="guide")
         evidence[user] = [(await thread.append("user", f"I am {user}, and I like it brief")).id]
     first, *others = users
-    id = (await book.experience.add("guide", "heuristics", line, evidence={first: evidence[first]})).id
+    id = (
+        await book.experience.add("guide", "heuristics", line, evidence={first: evidence[first]})
+    ).id
     for user in others:
         await book.experience.add_evidence("guide", id, {user: evidence[user]})
     return id
@@ -32,7 +34,11 @@ async def lines_for(book, user):
 async def test_a_line_serves_others_only_once_it_stems_from_three():
     async with memoranda.open("memory://", embed=None) as book:
         id = await learnt(book, "Keep it short", "ana", "ben")
-        assert (await lines_for(book, "ana"))[0] == (await lines_for(book, "ben"))[0] == ["Keep it short"]
+        assert (
+            (await lines_for(book, "ana"))[0]
+            == (await lines_for(book, "ben"))[0]
+            == ["Keep it short"]
+        )
         listed, block = await lines_for(book, "carl")
         assert listed == [] and "Keep it short" not in block
         said = await (await book.thread("dora", agent="guide")).append("user", "be brief")
@@ -75,13 +81,17 @@ async def test_what_an_operator_adds_is_approved_and_what_is_retired_serves_nobo
 
 
 async def test_how_many_users_a_line_needs_is_a_setting():
-    async with memoranda.open("memory://", embed=None, limits=Limits(experience_min_users=1)) as book:
+    async with memoranda.open(
+        "memory://", embed=None, limits=Limits(experience_min_users=1)
+    ) as book:
         await learnt(book, "Keep it short", "ana")
         assert (await lines_for(book, "ben"))[0] == ["Keep it short"]
 
 
 async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told():
-    async with memoranda.open("memory://", embed=None, limits=Limits(experience_min_users=1)) as book:
+    async with memoranda.open(
+        "memory://", embed=None, limits=Limits(experience_min_users=1)
+    ) as book:
         home = (await book.remember("ana", "Lives in Ullapool")).id
         id = await learnt(book, "Ullapool has few trains", "ana")
         assert (await lines_for(book, "ben"))[0] == []

@@ -51,7 +51,11 @@ async def stored(book: memoranda.Book, **who: Any) -> memoranda.ThreadHandle:
     await thread.append(
         {"role": "user", "content": "Where is my refund?", "observed_at": AT, "token_count": 5}
     )
-    own = {name: EPISODE[name] for name in EPISODE if name not in ("episode_id", "thread_id", "user_id")}
+    own = {
+        name: EPISODE[name]
+        for name in EPISODE
+        if name not in ("episode_id", "thread_id", "user_id")
+    }
     await book.episodes.record(
         ME, external_id=EPISODE["episode_id"], thread=EPISODE["thread_id"], **own, **who
     )
@@ -112,14 +116,19 @@ async def test_every_verb_takes_an_external_id_where_it_takes_an_id(book: memora
     assert await book.memories.mark_used(ME, [mem], **who) == 1
     await book.memories.amend(ME, mem, {"tags": ["units"]}, **who)
     await book.memories.confirm(ME, mem, sources=[ep], **who)
-    new = await book.update(ME, mem, "User prefers metric units, and Celsius.", external_id="mem_48", **who)
+    new = await book.update(
+        ME, mem, "User prefers metric units, and Celsius.", external_id="mem_48", **who
+    )
     assert (await read(book, mem, **who)).superseded_by == new.id
     await book.remember(
         ME, "User likes Celsius.", external_id="mem_49", supersedes=["mem_48"], thread=chat, **who
     )
     await book.memories.remember_all(
         ME,
-        [{"content": "one", "sources": (ep,)}, {"content": "User likes Kelvin.", "external_id": "mem_50"}],
+        [
+            {"content": "one", "sources": (ep,)},
+            {"content": "User likes Kelvin.", "external_id": "mem_50"},
+        ],
         **who,
     )
     await book.memories.supersede(ME, "mem_49", "mem_50", **who)
@@ -134,14 +143,18 @@ async def test_every_verb_takes_an_external_id_where_it_takes_an_id(book: memora
     await closing.close(
         "completed", episode={"goal": "g", "external_id": "ep_2", "sources": [ep], "thread": None}
     )
-    assert (await read(book, "ep_2", **who)).sources == ((await book.records.get(ME, ep, **who)).id,)
+    assert (await read(book, "ep_2", **who)).sources == (
+        (await book.records.get(ME, ep, **who)).id,
+    )
     gone = await book.forget(ME, [mem, "ep_2"], **who)
     assert len(gone.ids) == 2
     with pytest.raises(NotFound, match=mem):
         await book.records.get(ME, mem, **who)
 
 
-async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: memoranda.Book) -> None:
+async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(
+    book: memoranda.Book,
+) -> None:
     who: dict[str, Any] = {"agent": "a"}
     await book.remember("ben", "of another owner", external_id="mem_of_ben", audience="global")
     await book.remember(ME, "of another agent", external_id="mem_of_b", agent="b")
@@ -163,11 +176,17 @@ async def test_ids_to_supersede_that_no_memory_has_are_ignored_and_named(book: m
     assert again.repeated and again.ignored == receipt.ignored
     one = await book.remember(ME, "User likes ale.", supersedes=["invented"], **who)
     assert [part.name for part in one.ignored] == ["invented"]
-    new = await book.update(ME, one.id, "User likes cider.", supersedes=["invented", "mem_1"], **who)
-    assert [(part.code, part.name) for part in new.ignored] == [("unknown", "invented"), ("superseded", None)]
+    new = await book.update(
+        ME, one.id, "User likes cider.", supersedes=["invented", "mem_1"], **who
+    )
+    assert [(part.code, part.name) for part in new.ignored] == [
+        ("unknown", "invented"),
+        ("superseded", None),
+    ]
     thread = await book.thread(ME, name="chat", **who)
     assert [
-        part.name for part in (await thread.remember("User likes stout.", supersedes=["inv"])).ignored
+        part.name
+        for part in (await thread.remember("User likes stout.", supersedes=["inv"])).ignored
     ] == ["inv"]
     for entry in await book.records.ledger(ME, as_owner=True):
         assert "inv" not in str(entry.ignored) and "abc-123" not in str(entry.ignored)
@@ -230,7 +249,9 @@ def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
         thread = book.thread(ME, name="chat-1")
         thread.append("user", "I like tea")
         thread.remember("Likes tea", external_id="m1")
-        book.episodes.record(ME, summary="Made tea", outcome="succeeded", external_id="e1", thread="chat-1")
+        book.episodes.record(
+            ME, summary="Made tea", outcome="succeeded", external_id="e1", thread="chat-1"
+        )
         assert cast(Memory, book.records.get(ME, "m1")).thread == book.thread(ME, id="chat-1").id
         assert [source.id for source in book.why(ME, "e1").sources] == [thread.id]
         assert len(book.forget(ME, ["m1", "e1"], what="record", as_owner=True).ids) == 2

@@ -83,7 +83,9 @@ async def test_an_agents_own_silence_holds_as_soon_as_it_is_said(book: memoranda
         assert job.run_at == said.at + timedelta(seconds=silence)
 
 
-async def test_a_conversation_without_an_end_is_due_all_the_same(hasty: memoranda.Book, clock: HandClock):
+async def test_a_conversation_without_an_end_is_due_all_the_same(
+    hasty: memoranda.Book, clock: HandClock
+):
     thread = await hasty.thread("ann", agent="guide")
     first = await thread.append("user", "I like tea")
     for _ in range(10):
@@ -101,7 +103,9 @@ async def test_what_was_not_said_makes_nothing_due(book: memoranda.Book):
     assert await forming_jobs(book) == []
 
 
-async def test_an_append_sent_twice_makes_its_thread_due_once(book: memoranda.Book, clock: HandClock):
+async def test_an_append_sent_twice_makes_its_thread_due_once(
+    book: memoranda.Book, clock: HandClock
+):
     thread = await book.thread("ann", agent="guide")
     for _ in range(2):
         await thread.append("user", "I like tea", operation="one")
@@ -140,7 +144,9 @@ async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
         assert found == ([] if due is None else [said.at + timedelta(seconds=due)])
 
 
-async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: memoranda.Book, clock: HandClock):
+async def test_a_flush_lifts_a_postponement_and_an_append_does_not(
+    book: memoranda.Book, clock: HandClock
+):
     thread = await book.thread("ann", agent="guide")
     await thread.append("user", "I like tea")
     clock.advance(seconds=30)
@@ -156,7 +162,9 @@ async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: memoran
     assert (job.run_at < clock(), job.error) == (True, "")
 
 
-async def test_what_is_said_at_the_end_of_time_is_kept_all_the_same(book: memoranda.Book, clock: HandClock):
+async def test_what_is_said_at_the_end_of_time_is_kept_all_the_same(
+    book: memoranda.Book, clock: HandClock
+):
     thread = await book.thread("ann", agent="guide")
     clock.now = datetime.max.replace(tzinfo=UTC) - timedelta(seconds=5)
     await thread.append("user", "I like tea")

@@ -40,7 +40,9 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
 ) -> None:
     async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ana")
-        said = (await thread.append("user", "I drink canaryword tea, and only in the morning")).ids()[0]
+        said = (
+            await thread.append("user", "I drink canaryword tea, and only in the morning")
+        ).ids()[0]
         late = (await thread.append("user", "I am not formed yet")).ids()[0]
         quotes = (Cited(message=said, quote="only in the morning"),)
         memory = Memory(
@@ -53,8 +55,12 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
         week = Retention(messages_days=7)
         clock.advance(days=6)
         (young,) = (await thread.append("user", "I am young")).ids()
-        await book._services.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
-        worker = Worker(book.engine, {RETAIN: retaining(book.engine, book.door, "default", week)}, clock)
+        await book._services.door.write(
+            ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[]
+        )
+        worker = Worker(
+            book.engine, {RETAIN: retaining(book.engine, book.door, "default", week)}, clock
+        )
         await book.engine.put(first_retention(), clock())
         assert await worker.drain() == 1
         assert said in {message.id for message in await thread.newest()}
@@ -62,7 +68,10 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
         assert await worker.drain() == 1
         assert [message.id for message in await thread.newest()] == [late, young]
         # Another day comes, whatever this one did.
-        assert (await worker.drain(), len(await book.engine.jobs(JobState.WAITING, 10)) > 0) == (0, True)
+        assert (await worker.drain(), len(await book.engine.jobs(JobState.WAITING, 10)) > 0) == (
+            0,
+            True,
+        )
         why = await book.why("ana", memory.id)
         assert [(source.id, source.quote, source.gone) for source in why.sources] == [
             (said, "only in the morning", True)
@@ -78,10 +87,14 @@ async def test_without_a_limit_no_message_leaves_and_no_other_day_is_put(
 ) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "tea")
-    await book._services.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
+    await book._services.door.write(
+        ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[]
+    )
     clock.advance(days=9999)
     await book.engine.put(first_retention(), clock())
-    worker = Worker(book.engine, {RETAIN: retaining(book.engine, book.door, "default", Retention())}, clock)
+    worker = Worker(
+        book.engine, {RETAIN: retaining(book.engine, book.door, "default", Retention())}, clock
+    )
     assert await worker.drain() == 1
     assert len(await thread.newest()) == 1
     assert RETAIN not in {job.kind for job in await book.engine.jobs(None, 10)}

@@ -48,7 +48,16 @@ async def test_a_memory_says_when_it_happened(
 
 @pytest.mark.parametrize(
     "given",
-    ["yesterday", "2023-02-30", "2023-05-07/2023-05-01", "", 7, {"first": "2023"}, "9999-12-31", date.max],
+    [
+        "yesterday",
+        "2023-02-30",
+        "2023-05-07/2023-05-01",
+        "",
+        7,
+        {"first": "2023"},
+        "9999-12-31",
+        date.max,
+    ],
 )
 async def test_what_is_no_day_is_refused_by_name(book: memoranda.Book, given: Any) -> None:
     with pytest.raises(memoranda.InvalidInput) as refused:
@@ -94,7 +103,9 @@ async def test_an_export_brings_the_day_to_another_book(book: memoranda.Book) ->
 
     async with memoranda.open("memory://", models=None) as other:
         await other.admin.import_(lines)
-        assert (await memory(other, receipt.id)).happened == (await memory(book, receipt.id)).happened
+        assert (await memory(other, receipt.id)).happened == (
+            await memory(book, receipt.id)
+        ).happened
         assert (await other.admin.verify()).faults == ()
 
 
@@ -110,7 +121,10 @@ async def test_rules_know_the_day_of_what_a_user_asks_to_remember() -> None:
     said = datetime(2026, 9, 9, 14, tzinfo=UTC)
     async with memoranda.open("memory://", models=None, clock=lambda: said) as book:
         thread = await book.thread("ana", agent="coach")
-        for words in ("Remember that I have a dentist appointment tomorrow.", "I live in Bonn since June."):
+        for words in (
+            "Remember that I have a dentist appointment tomorrow.",
+            "I live in Bonn since June.",
+        ):
             await thread.append("user", words, observed_at=said)
         await thread.form()
         await book.jobs.run()

@@ -29,14 +29,18 @@ async def test_a_request_repeated_in_the_book_that_an_owner_came_to_is_answered_
         with pytest.raises(OperationReused):
             await other.remember("ana", "Plays the viola", agent="coach", operation="one")
         # Another agent's id is another operation.
-        assert not (await other.remember("ana", "Plays chess", agent="tutor", operation="one")).repeated
+        assert not (
+            await other.remember("ana", "Plays chess", agent="tutor", operation="one")
+        ).repeated
         with pytest.raises(Erased):
             await other.remember("ana", "Has a blue canary", agent="coach", operation="two")
         assert await other.records.count("ana", as_owner=True) == 2
         assert (await other.admin.verify()).faults == ()
 
 
-async def test_an_export_of_one_owner_tells_neither_operation_ids_nor_requests(book: memoranda.Book) -> None:
+async def test_an_export_of_one_owner_tells_neither_operation_ids_nor_requests(
+    book: memoranda.Book,
+) -> None:
     await book.remember("ana", "Plays the cello", agent="coach", operation="order of the harp")
     lines = "".join([line async for line in book.admin.export("ana")])
     assert "harp" not in lines
@@ -51,7 +55,9 @@ async def test_a_request_of_which_a_part_was_forgotten_leaves_no_digest_and_is_r
 
     async def append(there: memoranda.Book) -> memoranda.Receipt:
         again = await there.thread("ana", id=thread.id, agent="coach")
-        return await again.append([{"role": "user", "content": text} for text in said], operation="one")
+        return await again.append(
+            [{"role": "user", "content": text} for text in said], operation="one"
+        )
 
     told = await append(book)
     whole = [line async for line in book.admin.export("ana")]

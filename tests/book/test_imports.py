@@ -35,8 +35,12 @@ async def target(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 async def live(book: memoranda.Book) -> None:
     """Two owners with a bit of everything, and one who was erased."""
     thread = await book.thread("ana", agent="coach", name="order 7")
-    said = await thread.append([{"role": "user", "content": f"line {n}"} for n in range(3)], operation="said")
-    await book.remember("ana", "Plays the cello", key="music", sources=said.ids("message")[:2], agent="coach")
+    said = await thread.append(
+        [{"role": "user", "content": f"line {n}"} for n in range(3)], operation="said"
+    )
+    await book.remember(
+        "ana", "Plays the cello", key="music", sources=said.ids("message")[:2], agent="coach"
+    )
     await book.remember("ana", "Plays the viola", key="music", agent="coach")
     gone = await book.remember("ana", "Told a secret")
     held = await book.remember("ana", "Lives in Bonn", operation="home")
@@ -73,7 +77,9 @@ def find(lines: list[Line], kind: str, **wanted: Any) -> int:
     """The place of the first line of a kind in ana's part."""
     for place, line in enumerate(lines):
         record = line.get("record", {})
-        if line["line"] == kind and all(record.get(name) == value for name, value in wanted.items()):
+        if line["line"] == kind and all(
+            record.get(name) == value for name, value in wanted.items()
+        ):
             return place
     raise AssertionError(kind)
 
@@ -200,7 +206,9 @@ async def test_an_edited_owner_is_refused_by_line_and_the_others_come(
     assert await contents(target, "ana") == []
 
 
-async def test_two_holders_of_one_key_are_refused(exported: list[str], target: memoranda.Book) -> None:
+async def test_two_holders_of_one_key_are_refused(
+    exported: list[str], target: memoranda.Book
+) -> None:
     lines = [json.loads(line) for line in exported]
     older = lines[find(lines, "record", content="Plays the cello")]["record"]
     older["status"] = "active"
@@ -300,17 +308,30 @@ async def test_a_copy_exports_what_it_was_made_of_and_refuses_what_was_erased(
 async def test_lines_that_belong_nowhere_are_reported_by_number(
     exported: list[str], target: memoranda.Book
 ) -> None:
-    stray = [json.dumps({"line": "music"}), "{", json.dumps([1]), '{"line": "use"}', "", "[" * 100_000]
-    report = await target.admin.import_([*exported[:2], *stray, *exported[2:], exported[3], *exported[1:2]])
+    stray = [
+        json.dumps({"line": "music"}),
+        "{",
+        json.dumps([1]),
+        '{"line": "use"}',
+        "",
+        "[" * 100_000,
+    ]
+    report = await target.admin.import_(
+        [*exported[:2], *stray, *exported[2:], exported[3], *exported[1:2]]
+    )
     last = len(exported) + len(stray)
     assert [number for number, _ in report.errors] == [3, 4, 5, 8, last + 1, last + 2]
     assert report.adopted == 2
     with pytest.raises(InvalidInput):
-        await target.admin.import_([json.dumps({**json.loads(exported[0]), "line": "owner"}), *exported[1:]])
+        await target.admin.import_(
+            [json.dumps({**json.loads(exported[0]), "line": "owner"}), *exported[1:]]
+        )
 
 
 async def test_an_owner_comes_once_in_a_file(exported: list[str], target: memoranda.Book) -> None:
-    report = await target.admin.import_([*exported[:-1], *exported[2:-1], '{"line": "last", "owners": 3}'])
+    report = await target.admin.import_(
+        [*exported[:-1], *exported[2:-1], '{"line": "last", "owners": 3}']
+    )
     assert report.adopted == 2
     assert [reason for _, reason in report.errors if "has this owner already" in reason]
     assert [reason for _, reason in report.errors if "should have 3 owners" in reason]
@@ -320,7 +341,13 @@ def leaves(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The way to every value in a line."""
     if way:
         yield way
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for part, each in inner:
         yield from leaves(each, (*way, part))
 

@@ -64,7 +64,9 @@ async def test_what_was_formed_is_not_formed_again(
     assert await forming_jobs(target) == []
 
 
-async def test_an_owner_who_is_there_already_is_formed_too(book: memoranda.Book, target: memoranda.Book):
+async def test_an_owner_who_is_there_already_is_formed_too(
+    book: memoranda.Book, target: memoranda.Book
+):
     await target.remember("ann", "Likes tea")
     await said(book, "ann")
     report = await target.admin.import_(await exported(book))
@@ -80,7 +82,11 @@ async def test_nothing_is_due_where_the_agent_that_comes_along_wishes_none(
     await said(book, "ann")
     await said(book, "ben", agent="waiter")
     await target.admin.import_(await exported(book))
-    assert sorted(job.owner.id for job in await forming_jobs(target) if job.owner) == ["ben", "ben", "zoe"]
+    assert sorted(job.owner.id for job in await forming_jobs(target) if job.owner) == [
+        "ben",
+        "ben",
+        "zoe",
+    ]
 
 
 async def test_what_is_forgotten_meanwhile_keeps_nothing_else(

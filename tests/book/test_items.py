@@ -14,8 +14,16 @@ from memoranda.errors import Conflict, Stale
 NOTES = ("notes", "work")
 
 
-async def test_a_value_comes_back_as_it_was_stored_and_recall_finds_its_text(book: memoranda.Book) -> None:
-    value = {"title": "Tea", "parts": [{"text": "I like green tea"}], "n": 3, "none": None, "yes": True}
+async def test_a_value_comes_back_as_it_was_stored_and_recall_finds_its_text(
+    book: memoranda.Book,
+) -> None:
+    value = {
+        "title": "Tea",
+        "parts": [{"text": "I like green tea"}],
+        "n": 3,
+        "none": None,
+        "yes": True,
+    }
     receipt = await book.items.put("ana", NOTES, "tea.md", value)
     item = await book.items.get("ana", NOTES, "tea.md")
     assert item is not None and (item.id, item.value, item.version) == (receipt.id, value, 1)
@@ -41,7 +49,9 @@ async def test_recall_finds_the_chosen_paths_only(book: memoranda.Book) -> None:
         await book.items.put("ana", NOTES, "zoo", value, index=["parts[*"])
 
 
-async def test_a_list_shows_what_is_below_a_namespace_last_updated_first(book: memoranda.Book) -> None:
+async def test_a_list_shows_what_is_below_a_namespace_last_updated_first(
+    book: memoranda.Book,
+) -> None:
     for namespace, name in ((("a",), "1"), (("a", "b"), "2"), (("ab",), "3"), (("a", "b"), "4")):
         await book.items.put("ana", namespace, name, name)
     await book.items.put("ana", ("a",), "1", "new")
@@ -66,7 +76,9 @@ async def test_a_search_finds_items_of_one_namespace_by_their_text(book: memoran
         ("a",),
         ("a", "b"),
     }
-    assert [hit.id for hit in await book.items.search("ana", "green tea", ("a",), offset=1)] == [found[1].id]
+    assert [hit.id for hit in await book.items.search("ana", "green tea", ("a",), offset=1)] == [
+        found[1].id
+    ]
     assert len(await book.items.search("ana", "green tea")) == 3
     assert len(await book.recall("ana", "green tea", only={"namespace": ("ab",)})) == 1
     assert len(await book.items.search("ana", "", mode="recent", limit=2)) == 2
@@ -78,9 +90,13 @@ async def test_a_search_finds_items_of_one_namespace_by_their_text(book: memoran
 async def test_several_puts_and_deletes_are_one_operation(book: memoranda.Book) -> None:
     await book.items.put("ana", NOTES, "old", 1)
     puts = [ItemPut(NOTES, "a", 1), ItemPut(("other",), "b", {"x": 1}, index=False, ttl=60)]
-    receipt = await book.items.write("ana", puts, [(NOTES, "old"), (NOTES, "never there")], operation="op")
+    receipt = await book.items.write(
+        "ana", puts, [(NOTES, "old"), (NOTES, "never there")], operation="op"
+    )
     assert (
-        await book.items.write("ana", puts, [(NOTES, "old"), (NOTES, "never there")], operation="op")
+        await book.items.write(
+            "ana", puts, [(NOTES, "old"), (NOTES, "never there")], operation="op"
+        )
     ).repeated
     found = await book.items.get_many("ana", [(NOTES, "a"), (NOTES, "old"), (("other",), "b")])
     assert [None if one is None else one.value for one in found] == [1, None, {"x": 1}]
@@ -98,7 +114,9 @@ async def test_a_repeated_put_or_delete_is_applied_once(book: memoranda.Book) ->
     with pytest.raises(memoranda.OperationReused):
         await book.items.put("ana", NOTES, "tea", "black", operation="put")
     gone = await book.items.delete("ana", NOTES, "tea", operation="delete")
-    assert (await book.items.delete("ana", NOTES, "tea", operation="delete")).position == gone.position
+    assert (
+        await book.items.delete("ana", NOTES, "tea", operation="delete")
+    ).position == gone.position
     with pytest.raises(memoranda.NotFound, match="no item 'tea'"):
         await book.items.delete("ana", NOTES, "tea")
 
@@ -106,7 +124,9 @@ async def test_a_repeated_put_or_delete_is_applied_once(book: memoranda.Book) ->
 async def test_an_agent_keeps_its_own_items_and_reads_everybodys(book: memoranda.Book) -> None:
     await book.items.put("ana", NOTES, "tea", "everybody's")
     await book.items.put("ana", NOTES, "tea", "the guide's", agent="guide")
-    await book.items.put("ana", NOTES, "tea", "the team's", agent="guide", groups=["team"], audience="group")
+    await book.items.put(
+        "ana", NOTES, "tea", "the team's", agent="guide", groups=["team"], audience="group"
+    )
 
     async def read(**who: Any) -> Any:
         item = await book.items.get("ana", NOTES, "tea", **who)

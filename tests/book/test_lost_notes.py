@@ -49,7 +49,10 @@ async def test_a_backup_without_its_notes_is_restored_only_if_the_caller_accepts
     tmp_path: Path, lose: Callable[[Path], None]
 ) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
-        ids = [(await book.remember("ana", f"Has canary {number}", agent="coach")).id for number in range(2)]
+        ids = [
+            (await book.remember("ana", f"Has canary {number}", agent="coach")).id
+            for number in range(2)
+        ]
         await book.admin.backup(tmp_path / "copy.db")
         for id in ids:
             await book.forget("ana", id, agent="coach")
@@ -76,9 +79,9 @@ async def test_notes_that_lost_only_their_last_line_end_are_read_whole(tmp_path:
         await book.forget("ana", told.id, agent="coach")
     notes = tmp_path / "copy.db.erasures"
     notes.write_bytes(notes.read_bytes().rstrip(b"\n"))
-    assert await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()) == Restored(
-        1, ""
-    )
+    assert await restore(
+        opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()
+    ) == Restored(1, "")
 
 
 async def test_a_file_that_no_backup_made_is_restored_with_a_warning(tmp_path: Path) -> None:
@@ -93,9 +96,14 @@ async def test_a_file_that_no_backup_made_is_restored_with_a_warning(tmp_path: P
     assert (restored.removed, "`backup` did not make it" in restored.warning) == (1, True)
 
 
-async def test_a_restored_backup_is_a_book_and_a_rewritten_one_a_backup_with_notes(tmp_path: Path) -> None:
+async def test_a_restored_backup_is_a_book_and_a_rewritten_one_a_backup_with_notes(
+    tmp_path: Path,
+) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
-        ids = [(await book.remember("ana", f"Has canary {number}", agent="coach")).id for number in range(2)]
+        ids = [
+            (await book.remember("ana", f"Has canary {number}", agent="coach")).id
+            for number in range(2)
+        ]
         await book.admin.backup(tmp_path / "copy.db")
         await book.forget("ana", ids[0], agent="coach")
         (tmp_path / "copy.db.erasures").write_text("garbage\n")

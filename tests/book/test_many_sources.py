@@ -15,7 +15,9 @@ TIMES = 130
 async def test_what_a_user_says_very_often_is_one_memory_and_one_interest_with_all_its_messages(
     clock: HandClock,
 ):
-    async with memoranda.open("memory://", clock=clock, embed=None, models=None, worker=False) as book:
+    async with memoranda.open(
+        "memory://", clock=clock, embed=None, models=None, worker=False
+    ) as book:
         thread = await book.thread("ana", agent="helper")
         said = (await thread.append([{"role": "user", "content": "I like tea."}] * TIMES)).ids()
         await thread.form()

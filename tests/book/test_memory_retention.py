@@ -8,7 +8,9 @@ import memoranda
 from memoranda.model.memories import Memory
 from memoranda.testing.clock import HandClock
 
-SETTINGS = '[retention]\narchive_days = { context = 30, "*" = 300 }\nerase_days = { context = 60 }\n'
+SETTINGS = (
+    '[retention]\narchive_days = { context = 30, "*" = 300 }\nerase_days = { context = 60 }\n'
+)
 
 
 async def test_a_kind_is_archived_and_then_erased_and_a_dry_run_tells_before(
@@ -18,7 +20,9 @@ async def test_a_kind_is_archived_and_then_erased_and_a_dry_run_tells_before(
     # What was there before the setting.
     async with memoranda.open(path, clock=clock, embed=None, worker=False) as book:
         room = (await book.remember("ana", "Is in room zqcanaryqz", kind="context", agent="a")).id
-        kept = await book.remember("ana", "Sits by the door", kind="context", agent="a", pinned=True)
+        kept = await book.remember(
+            "ana", "Sits by the door", kind="context", agent="a", pinned=True
+        )
         await book.remember("ana", "Likes tea", agent="a")
     config.write_text(SETTINGS)
     async with memoranda.open(path, clock=clock, embed=None, worker=False, config=config) as book:
@@ -34,7 +38,9 @@ async def test_a_kind_is_archived_and_then_erased_and_a_dry_run_tells_before(
         assert await counts() == (3, 0)
         clock.advance(days=31)
         tried = await book.admin.retain("ana", dry_run=True)
-        assert tried.archived is not None and tried.archived.ids() == (room,) and tried.erased is None
+        assert (
+            tried.archived is not None and tried.archived.ids() == (room,) and tried.erased is None
+        )
         assert await counts() == (3, 0)
         await book.worker.drain()
         assert await counts() == (2, 1)
@@ -43,11 +49,17 @@ async def test_a_kind_is_archived_and_then_erased_and_a_dry_run_tells_before(
         assert await counts() == (2, 1)
         clock.advance(days=2)
         tried = await book.admin.retain("ana", dry_run=True)
-        assert tried.erased is not None and tried.erased.ids == (room,) and tried.erased.state == "planned"
+        assert (
+            tried.erased is not None
+            and tried.erased.ids == (room,)
+            and tried.erased.state == "planned"
+        )
         assert await counts() == (2, 1)
         await book.worker.drain()
         assert await counts() == (2, 0)
-        assert [one.lines[0].id for one in await book.records.ledger("ana", as_owner=True)][-1] == room
+        assert [one.lines[0].id for one in await book.records.ledger("ana", as_owner=True)][
+            -1
+        ] == room
         clock.advance(days=300)
         await book.worker.drain()
         assert await counts() == (1, 1)

@@ -11,7 +11,9 @@ import memoranda
 from memoranda.errors import InvalidInput
 
 
-async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(book: memoranda.Book) -> None:
+async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(
+    book: memoranda.Book,
+) -> None:
     await book.profiles.patch("ann", {"name": "Ann", "home": "Oslo"}, agent="guide")
     await book.profiles.put("ann", {"home": "Rome", "interests": ["tea"]}, agent="guide")
     assert await book.profiles.get("ann", agent="guide") == {"home": "Rome", "interests": ["tea"]}
@@ -19,7 +21,9 @@ async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(book:
     assert {part.code for part in again.ignored} == {"unchanged"}
 
 
-async def test_a_field_that_no_document_has_is_read_with_its_schemas_default(book: memoranda.Book) -> None:
+async def test_a_field_that_no_document_has_is_read_with_its_schemas_default(
+    book: memoranda.Book,
+) -> None:
     fields = {
         "tone": {"type": "string", "default": "friendly"},
         "topics": {"type": "array", "items": {"type": "string"}, "default": ["news"]},
@@ -27,8 +31,13 @@ async def test_a_field_that_no_document_has_is_read_with_its_schemas_default(boo
         "home": {"type": "string"},
     }
     await book.schemas.put("Style", parameters={"type": "object", "properties": fields})
-    assert await book.profiles.get("ann", "Style", agent="guide") == {"tone": "friendly", "topics": ["news"]}
-    await book.profiles.patch("ann", {"tone": "brief", "home": "Oslo"}, schema="Style", agent="guide")
+    assert await book.profiles.get("ann", "Style", agent="guide") == {
+        "tone": "friendly",
+        "topics": ["news"],
+    }
+    await book.profiles.patch(
+        "ann", {"tone": "brief", "home": "Oslo"}, schema="Style", agent="guide"
+    )
     style = await book.profiles.get("ann", "Style", agent="guide")
     assert style == {"tone": "brief", "topics": ["news"], "home": "Oslo"}
     # A default is nothing that is known of the person: no document and no context has it.
@@ -58,7 +67,9 @@ async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: memora
 
 
 @pytest.mark.parametrize("body", [{"age": "old"}, {"age": 900}, ["home"], None])
-async def test_a_document_that_does_not_fit_is_refused_whole(book: memoranda.Book, body: object) -> None:
+async def test_a_document_that_does_not_fit_is_refused_whole(
+    book: memoranda.Book, body: object
+) -> None:
     await book.profiles.put("ann", {"home": "Rome"}, agent="guide")
     with pytest.raises(InvalidInput):
         await book.profiles.put("ann", body, agent="guide")  # type: ignore[arg-type]
@@ -82,7 +93,9 @@ async def test_of_an_object_only_the_fields_that_were_set_are_written(book: memo
 @pytest.mark.parametrize(
     "empty", [{}, Known(), Known(home=None), {"home": "", "interests": [], "facts": {"a": None}}]
 )
-async def test_an_empty_answer_of_a_model_empties_no_profile(book: memoranda.Book, empty: Any) -> None:
+async def test_an_empty_answer_of_a_model_empties_no_profile(
+    book: memoranda.Book, empty: Any
+) -> None:
     await book.profiles.put("ann", empty, schema="Open", agent="guide")
     await book.profiles.put("ann", {"home": "Rome", "dogs": 0}, schema="Open", agent="guide")
     for _ in range(2):
@@ -97,7 +110,9 @@ async def test_an_empty_answer_of_a_model_empties_no_profile(book: memoranda.Boo
         await book.profiles.put("ann", {}, schema="Open", agent="guide")
 
 
-async def test_a_document_that_fits_its_schema_no_more_is_read_and_reported(book: memoranda.Book) -> None:
+async def test_a_document_that_fits_its_schema_no_more_is_read_and_reported(
+    book: memoranda.Book,
+) -> None:
     shape = {"type": "object", "properties": {"goal": {"type": "string"}}}
     await book.schemas.put("Trip", parameters=shape, description="A journey.")
     await book.profiles.put("ann", {"goal": "Rome"}, schema="Trip", agent="guide")

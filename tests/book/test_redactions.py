@@ -71,7 +71,9 @@ async def test_a_restored_backup_lacks_the_words(tmp_path: Path) -> None:
     assert "restored.db" not in found(tmp_path)
 
 
-async def test_neither_an_import_nor_the_same_operation_brings_the_words_back(tmp_path: Path) -> None:
+async def test_neither_an_import_nor_the_same_operation_brings_the_words_back(
+    tmp_path: Path,
+) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         thread = await book.thread("ana", agent="coach")
         said = await thread.append("user", SAID, operation="first")

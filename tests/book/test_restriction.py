@@ -69,7 +69,8 @@ async def test_export_the_owners_view_and_erasure_stay_and_the_restriction_survi
     await book.admin.restrict("ann")
     assert any("green tea" in line for line in [line async for line in book.admin.export("ann")])
     assert [
-        one.content for one in (await book.records.list("ann", types="memory", as_owner=True)).records
+        one.content
+        for one in (await book.records.list("ann", types="memory", as_owner=True)).records
     ] == ["likes green tea"]
     await book.forget("ann", everything=True, as_owner=True)
     assert await book.records.count("ann", as_owner=True) == 0
@@ -153,9 +154,15 @@ async def test_a_whole_book_carries_restrictions_of_owners_without_records_and_w
     await book.admin.restrict("ann")
     await book.admin.restrict("nobody yet")
     async with memoranda.open(tmp_path / "other.db") as other:
-        assert (await other.admin.import_([json.dumps(line) for line in await lines_of(book)])).errors == []
+        assert (
+            await other.admin.import_([json.dumps(line) for line in await lines_of(book)])
+        ).errors == []
         for owner in ("ann", "nobody yet"):
-            assert await other.admin.restriction(owner) == await book.admin.restriction(owner) is not None
+            assert (
+                await other.admin.restriction(owner)
+                == await book.admin.restriction(owner)
+                is not None
+            )
             assert await other.admin.reads(owner) == await book.admin.reads(owner)
         with pytest.raises(Restricted):
             await other.remember("nobody yet", "likes tea")
@@ -165,14 +172,21 @@ async def test_who_restricted_a_person_and_lifted_it_is_told_with_everything_abo
     await book.admin.restrict("ann")
     await book.admin.unrestrict("ann")
     await book.forget("ann", everything=True, as_owner=True)
-    assert [(line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines] == [
+    assert [
+        (line.principal, line.verb, line.surface) for line in (await book.admin.reads("ann")).lines
+    ] == [
         ("local", "restrict", "library"),
         ("local", "unrestrict", "library"),
     ]
     lines = [
-        line for line in await lines_of(book, "ann", everything=True) if line.get("what") == "restricting"
+        line
+        for line in await lines_of(book, "ann", everything=True)
+        if line.get("what") == "restricting"
     ]
-    assert [(line["by"], line["verb"]) for line in lines] == [("local", "restrict"), ("local", "unrestrict")]
+    assert [(line["by"], line["verb"]) for line in lines] == [
+        ("local", "restrict"),
+        ("local", "unrestrict"),
+    ]
 
 
 def test_a_program_without_an_event_loop_restricts_in_the_same_way(tmp_path):

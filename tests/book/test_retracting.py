@@ -24,7 +24,9 @@ async def remembered(book, content, *sources):
 
 async def held(book):
     page = await book.records.list("ana", types="memory", as_owner=True)
-    return {memory.content for memory in page.records if isinstance(memory, Memory) and memory.active}
+    return {
+        memory.content for memory in page.records if isinstance(memory, Memory) and memory.active
+    }
 
 
 async def test_what_rests_on_a_faulty_message_alone_falls_and_comes_back_with_one_undo(book):
@@ -36,7 +38,9 @@ async def test_what_rests_on_a_faulty_message_alone_falls_and_comes_back_with_on
     both = await remembered(book, "Likes fish from Oslo", wrong, right)
     await remembered(book, "Buys fish", both, oslo)
     await remembered(book, "Said freely")
-    receipt = await book.memories.retract_source("ana", wrong, reason="the tool was broken", as_owner=True)
+    receipt = await book.memories.retract_source(
+        "ana", wrong, reason="the tool was broken", as_owner=True
+    )
     assert await held(book) == {"Likes fish from Oslo", "Buys fish", "Said freely"}
     assert (await book.records.get("ana", oslo, as_owner=True)).reason == "the tool was broken"
     assert {part.code for part in receipt.ignored} == {"grounded"} and len(receipt.ignored) == 2
@@ -76,7 +80,9 @@ async def test_what_two_faulty_sources_bear_falls_with_the_second(book):
 async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undone(book):
     thread = await book.thread("ana", agent="guide", audience="global")
     wrong = (await thread.append("user", "Be brief")).id
-    line = (await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})).id
+    line = (
+        await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})
+    ).id
 
     async def serving():
         return [each.id for each in await book.experience.list("guide", for_user="ana")]
@@ -118,10 +124,14 @@ async def test_a_repeated_request_is_applied_once(book):
     assert (again.position, again.items, again.repeated) == (first.position, first.items, True)
 
 
-async def test_what_fails_after_the_commit_is_left_to_do_and_the_same_call_does_it(book, monkeypatch):
+async def test_what_fails_after_the_commit_is_left_to_do_and_the_same_call_does_it(
+    book, monkeypatch
+):
     thread = await book.thread("ana", agent="guide", audience="global")
     wrong = (await thread.append("user", "Be brief")).id
-    line = (await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})).id
+    line = (
+        await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})
+    ).id
     busy = True
     owners = book.engine.owners
 
@@ -147,5 +157,7 @@ async def test_what_fails_after_the_commit_is_left_to_do_and_the_same_call_does_
     assert undone.left_to_do and await serving() == []
     busy = False
     operation = undone.left_to_do.split("operation=")[1].strip("'")
-    assert (await book.undo("ana", receipt.position, as_owner=True, operation=operation)).left_to_do == ""
+    assert (
+        await book.undo("ana", receipt.position, as_owner=True, operation=operation)
+    ).left_to_do == ""
     assert await serving() == [line]

@@ -26,7 +26,9 @@ async def contents(book: memoranda.Book, **who: object) -> set[str]:
 # ── two agents: private, global, group ───────────────────────────────────────────────────────────────────────────
 
 
-async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(book: memoranda.Book) -> None:
+async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(
+    book: memoranda.Book,
+) -> None:
     private = await book.remember("ana", "Is looking for another job", agent="coach")
     assert await contents(book, agent="tutor") == set()
     assert await book.recall("ana", "another job", agent="tutor") == []
@@ -41,7 +43,11 @@ async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(bo
 
 async def test_both_agents_see_what_is_global(book: memoranda.Book) -> None:
     await book.remember("ana", "Speaks Spanish", agent="coach", audience="global")
-    assert await contents(book, agent="coach") == await contents(book, agent="tutor") == {"Speaks Spanish"}
+    assert (
+        await contents(book, agent="coach")
+        == await contents(book, agent="tutor")
+        == {"Speaks Spanish"}
+    )
 
 
 async def test_a_global_memory_of_another_agent_can_be_retracted_but_not_forgotten(
@@ -77,7 +83,9 @@ async def pot(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]
 
 async def fill(book: memoranda.Book, count: int, agent: str | None) -> None:
     for start in range(0, count, 10):
-        statements = [{"content": f"{agent} fact {start + place}"} for place in range(min(10, count - start))]
+        statements = [
+            {"content": f"{agent} fact {start + place}"} for place in range(min(10, count - start))
+        ]
         await book.memories.remember_all("ana", statements, agent=agent)
 
 
@@ -85,11 +93,17 @@ async def test_in_one_pot_the_writers_own_oldest_makes_room(pot: memoranda.Book)
     await fill(pot, 250, "tutor")
     await fill(pot, 250, "coach")
     await pot.remember("ana", "the 501st", agent="coach")
-    coach = await pot.records.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
-    tutor = await pot.records.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
+    coach = await pot.records.count(
+        "ana", types="memory", only={"statuses": ["active"]}, agent="coach"
+    )
+    tutor = await pot.records.count(
+        "ana", types="memory", only={"statuses": ["active"]}, agent="tutor"
+    )
     assert (coach, tutor) == (250, 250)
     archived = (
-        await pot.records.list("ana", types="memory", only={"statuses": ["archived"]}, agent="coach")
+        await pot.records.list(
+            "ana", types="memory", only={"statuses": ["archived"]}, agent="coach"
+        )
     ).records
     assert [record.content for record in archived if isinstance(record, Memory)] == ["coach fact 0"]
 
@@ -114,21 +128,30 @@ async def test_by_default_nobody_pays_for_what_another_writes_and_the_first_fact
     tmp_path: Path, clock: HandClock
 ) -> None:
     limits = memoranda.Limits(memories_per_agent=50)
-    async with memoranda.open(tmp_path / "book.db", limits=limits, clock=clock, worker=False) as book:
+    async with memoranda.open(
+        tmp_path / "book.db", limits=limits, clock=clock, worker=False
+    ) as book:
         await book.remember("ana", "Is allergic to penicillin", agent="coach")
         await fill(book, 49, "coach")
         for number in range(20):
             with pytest.raises(LimitReached, match=r"50/50.*agent 'coach'"):
                 await book.remember("ana", f"Bought item number {number}", agent="coach")
-        assert [hit.record for hit in await book.recall("ana", "penicillin", agent="coach", types="memory")]
-        (newest,) = (await book.recall("ana", "coach fact 48", agent="coach", types="memory", limit=1))[:1]
+        assert [
+            hit.record
+            for hit in await book.recall("ana", "penicillin", agent="coach", types="memory")
+        ]
+        (newest,) = (
+            await book.recall("ana", "coach fact 48", agent="coach", types="memory", limit=1)
+        )[:1]
         await book.update("ana", newest.record.id, "coach fact 48, corrected", agent="coach")
         for other in ("tutor", None):
             await book.remember("ana", "x", agent=other)
         await book.remember("ana", "y", as_owner=True)
 
 
-async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, clock: HandClock) -> None:
+async def test_reject_refuses_at_the_cap_and_allows_an_update(
+    tmp_path: Path, clock: HandClock
+) -> None:
     limits = memoranda.Limits(memories_per_agent=50, at_capacity="reject")
     async with memoranda.open(tmp_path / "rejecting.db", limits=limits, clock=clock) as book:
         await book.remember("ana", "Boston", key="home", agent="coach")
@@ -175,7 +198,9 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
         memory = Memory(
             id=new_id(), owner=ana, content="Has a secret", observed_at=clock(), sources=(said.id,)
         )
-        draft = JobDraft(kind="derive", key="thread", payload={"about": "blue canary"}, records=(said.id,))
+        draft = JobDraft(
+            kind="derive", key="thread", payload={"about": "blue canary"}, records=(said.id,)
+        )
         await book.door.write(
             ana, WHOLE, Actor("owner"), [Remember(memory)], request=["derive"], jobs=(draft,)
         )
@@ -212,10 +237,14 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
 # ── a thread is read in the order in which it was said ───────────────────────────────────────────────────────────
 
 
-async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: memoranda.Book) -> None:
+async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana", agent="coach")
     for number in range(0, 25, 5):
-        await thread.append([{"role": "user", "content": f"line {number + step}"} for step in range(5)])
+        await thread.append(
+            [{"role": "user", "content": f"line {number + step}"} for step in range(5)]
+        )
     seen: list[int] = []
     cursor: str | None = None
     while True:

@@ -34,12 +34,17 @@ async def talk(book: memoranda.Book, agent: str, *said: str, **how: object) -> N
     await book.jobs.run()
 
 
-async def test_a_second_agent_knows_nothing_unless_somebody_says_so(address: str, clock: HandClock) -> None:
+async def test_a_second_agent_knows_nothing_unless_somebody_says_so(
+    address: str, clock: HandClock
+) -> None:
     async with memoranda.open(address, clock=clock) as book:
         await talk(book, "coach", "I live in Boston.")
         await book.remember("ana", "Likes rain", agent="coach")
         assert await known(book, "coach") == {"Lives in Boston", "Likes rain"}
-        assert (await known(book, "tutor"), await book.profiles.get("ana", agent="tutor")) == (set(), {})
+        assert (await known(book, "tutor"), await book.profiles.get("ana", agent="tutor")) == (
+            set(),
+            {},
+        )
 
 
 async def test_one_argument_of_open_makes_memories_profile_and_episodes_common(
@@ -51,7 +56,11 @@ async def test_one_argument_of_open_makes_memories_profile_and_episodes_common(
         await book.profiles.patch("ana", {"name": "Ana"}, agent="coach")
         await book.episodes.record("ana", goal="Plan a trip", outcome="succeeded", agent="coach")
         assert {"Lives in Boston", "Likes rain"} <= await known(book, "tutor")
-        assert await book.profiles.get("ana", agent="tutor") == {"name": "Ana", "home": "Boston", "age": 34}
+        assert await book.profiles.get("ana", agent="tutor") == {
+            "name": "Ana",
+            "home": "Boston",
+            "age": 34,
+        }
         goals = {episode.goal for episode in await book.episodes.list("ana", agent="tutor")}
         assert goals == {"Plan a trip", "I live in Boston."}
         context = await book.context("ana", "Where does Ana live?", agent="tutor")
@@ -80,12 +89,17 @@ async def test_the_setting_holds_for_a_tenant_and_an_agent_has_its_own(
         assert await known(book, "guide") == {"Likes rain"}
 
 
-async def test_a_group_default_reaches_the_agents_of_the_group(address: str, clock: HandClock) -> None:
+async def test_a_group_default_reaches_the_agents_of_the_group(
+    address: str, clock: HandClock
+) -> None:
     async with memoranda.open(address, clock=clock, audience="group") as book:
         await book.remember("ana", "Is on the blue team", agent="coach", groups=["blue"])
         await book.remember("ana", "Has no group", agent="hermit")
         assert await known(book, "tutor", groups=["blue"]) == {"Is on the blue team"}
-        assert (await known(book, "tutor"), await known(book, "hermit")) == (set(), {"Has no group"})
+        assert (await known(book, "tutor"), await known(book, "hermit")) == (
+            set(),
+            {"Has no group"},
+        )
 
 
 async def test_the_setting_widens_nothing_that_stands(tmp_path: Path, clock: HandClock) -> None:
@@ -116,13 +130,17 @@ async def test_what_strangers_say_stays_with_the_agent(address: str, clock: Hand
             "Likes tea": {"sources": [own]},
         }.items():
             await book.remember("ana", content, agent="coach", **fields)  # type: ignore[arg-type]
-        await book.episodes.record("ana", goal="Read a page", outcome="succeeded", agent="coach", trust="web")
+        await book.episodes.record(
+            "ana", goal="Read a page", outcome="succeeded", agent="coach", trust="web"
+        )
         assert await known(book, "tutor") == {"Likes tea"}
         assert len(await known(book, "coach")) == 4
         assert await book.episodes.list("ana", agent="tutor") == []
 
 
-async def test_rules_keep_what_another_speaker_says_with_the_agent(address: str, clock: HandClock) -> None:
+async def test_rules_keep_what_another_speaker_says_with_the_agent(
+    address: str, clock: HandClock
+) -> None:
     async with memoranda.open(address, clock=clock) as book:
         thread = await book.thread("ana", agent="coach", audience="global")
         await thread.append("user", "I live in Boston.")
@@ -140,7 +158,9 @@ async def test_rules_keep_what_another_speaker_says_with_the_agent(address: str,
 
 
 async def test_an_unknown_word_for_sharing_is_refused_where_it_is_given(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="audience: 'everyone' is not one of self, group, global"):
+    with pytest.raises(
+        InvalidInput, match="audience: 'everyone' is not one of self, group, global"
+    ):
         await memoranda.open("memory://", audience="everyone")  # type: ignore[arg-type]
     async with memoranda.open("memory://") as book:
         for settings, at in (
@@ -180,12 +200,19 @@ async def test_a_global_key_keeps_its_first_author_and_history_names_who_wrote(
         first = await book.remember("ana", "Lives in York", agent="coach", **how)  # type: ignore[arg-type]
         new = await book.remember("ana", "Lives in Rome", agent="tutor", **how)  # type: ignore[arg-type]
         record = await book.records.get("ana", new.id, agent="guide")
-        assert isinstance(record, Memory) and (record.agent, record.supersedes) == ("coach", (first.id,))
-        assert [step.actor.id for step in (await book.why("ana", new.id, agent="guide")).history] == ["tutor"]
+        assert isinstance(record, Memory) and (record.agent, record.supersedes) == (
+            "coach",
+            (first.id,),
+        )
+        assert [
+            step.actor.id for step in (await book.why("ana", new.id, agent="guide")).history
+        ] == ["tutor"]
         # The author of the key may forget it, and who wrote to it may not.
         with pytest.raises(NotAllowed):
             await book.forget("ana", new.id, agent="tutor")
-        own = await book.remember("ana", "Likes Rome", agent="tutor", key="likes", audience="global")
+        own = await book.remember(
+            "ana", "Likes Rome", agent="tutor", key="likes", audience="global"
+        )
         assert isinstance(kept := await book.records.get("ana", own.id, agent="coach"), Memory)
         assert kept.agent == "tutor"
         await book.forget("ana", [new.id, first.id], agent="coach")
@@ -196,7 +223,9 @@ async def test_memories_of_a_group_are_shown_to_an_agent_whose_view_names_the_gr
 ) -> None:
     async with memoranda.open(address, clock=clock) as book:
         team = memoranda.Owner(kind=OwnerKind.GROUP, id="blue")
-        await book.remember(team, "Releases are on Monday", key="release", agent="lead", audience="global")
+        await book.remember(
+            team, "Releases are on Monday", key="release", agent="lead", audience="global"
+        )
         await book.remember(team, "Thinks of leaving", agent="lead")
         other = memoranda.Owner(kind=OwnerKind.GROUP, id="red")
         await book.remember(other, "Is behind schedule", agent="lead", audience="global")
@@ -205,7 +234,11 @@ async def test_memories_of_a_group_are_shown_to_an_agent_whose_view_names_the_gr
         (block,) = [block for block in seen.blocks if block.name == "group_memories"]
         assert 'of group "blue", key: "release"] Releases are on Monday' in block.text
         assert "leaving" not in seen.text and "behind" not in seen.text and "Likes tea" in seen.text
-        for who in ({"agent": "coach"}, {"agent": "coach", "groups": ["green"]}, {"as_owner": True}):
+        for who in (
+            {"agent": "coach"},
+            {"agent": "coach", "groups": ["green"]},
+            {"as_owner": True},
+        ):
             without = await book.context("ana", "When is the release?", **who)
             assert "release" not in without.text.lower().replace("<", "")
 
@@ -215,13 +248,20 @@ async def test_memories_of_groups_are_shown_pinned_first_and_then_the_newest_of_
 ) -> None:
     async with memoranda.open(address, clock=clock) as book:
         blue, red = (memoranda.Owner(kind=OwnerKind.GROUP, id=name) for name in ("blue", "red"))
-        await book.remember(blue, "Deploy on Mondays only", agent="lead", audience="global", pinned=True)
+        await book.remember(
+            blue, "Deploy on Mondays only", agent="lead", audience="global", pinned=True
+        )
         for place in range(10):
             await book.remember(blue, f"Ticket {place} is done", agent="lead", audience="global")
         await book.remember(red, "The office moves", agent="lead", audience="global")
         seen = await book.context("ana", agent="coach", groups=["blue", "red"], limit=3)
         (block,) = [block for block in seen.blocks if block.name == "group_memories"]
-        shown = ("Deploy on Mondays only", "The office moves", "Ticket 9 is done", "Ticket 8 is done")
+        shown = (
+            "Deploy on Mondays only",
+            "The office moves",
+            "Ticket 9 is done",
+            "Ticket 8 is done",
+        )
         assert all(text in block.text for text in shown) and "Ticket 7" not in block.text
 
 

@@ -13,7 +13,9 @@ from memoranda import Limits, NotFound, SyncBook, open_sync
 def seen(book: SyncBook, status: str) -> list[UUID]:
     return [
         record.id
-        for record in book.records.list("ana", types="memory", only={"statuses": [status]}, agent="h")
+        for record in book.records.list(
+            "ana", types="memory", only={"statuses": [status]}, agent="h"
+        )
     ]
 
 

@@ -80,7 +80,9 @@ def test_the_synchronous_book_shows_a_retraction_first(tmp_path: Path) -> None:
         memory = thread.remember("Likes tea", sources=said.ids())
         closed = thread.close("completed", episode={"goal": "small talk"})
         (episode,) = closed.ids("episode")
-        assert book.memories.retract_source("ana", episode, dry_run=True, agent="guide").ids() == (memory.id,)
+        assert book.memories.retract_source("ana", episode, dry_run=True, agent="guide").ids() == (
+            memory.id,
+        )
         held: Any = book.records.get("ana", memory.id, agent="guide")
         assert (held.status, held.source_episode) == ("active", episode)
 

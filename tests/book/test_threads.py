@@ -23,7 +23,11 @@ async def test_turns_are_read_by_their_numbers(book: memoranda.Book) -> None:
     assert numbers(await thread.messages(first=10, last=14)) == [10, 11, 13, 14]
     assert numbers(await thread.messages(first=29)) == [29, 30]
     assert numbers(await thread.messages(last=2)) == [1, 2]
-    assert numbers(await thread.messages(first=5, last=4)) == numbers(await thread.messages(first=31)) == []
+    assert (
+        numbers(await thread.messages(first=5, last=4))
+        == numbers(await thread.messages(first=31))
+        == []
+    )
     # A range that is longer than a page is continued by the page's cursor, up to its end.
     page = await thread.messages(first=8, last=15, limit=3)
     assert numbers(page) == [8, 9, 10] and page.cursor is not None
@@ -37,18 +41,28 @@ async def test_turns_are_read_by_their_numbers(book: memoranda.Book) -> None:
             await thread.messages(**given)
 
 
-async def test_feedback_is_stored_with_who_gave_it_and_what_it_is_about(book: memoranda.Book) -> None:
+async def test_feedback_is_stored_with_who_gave_it_and_what_it_is_about(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana", agent="guide")
     await thread.append("user", "Where do I find good pizza?")
     await thread.append("assistant", "Ask somebody.")
-    first = await thread.feedback("Basic answers are not useful.", rating=2, about=2, operation="f1")
-    again = await thread.feedback("Basic answers are not useful.", rating=2, about=2, operation="f1")
+    first = await thread.feedback(
+        "Basic answers are not useful.", rating=2, about=2, operation="f1"
+    )
+    again = await thread.feedback(
+        "Basic answers are not useful.", rating=2, about=2, operation="f1"
+    )
     assert again.repeated and again.ids() == first.ids()
     await thread.feedback(rating=5, by="Reviewer")
     *_, one, two = await thread.newest()
     assert (one.role, one.content, one.speaker) == ("user", "Basic answers are not useful.", None)
     assert one.feedback is not None and (one.feedback.rating, one.feedback.about) == (2, 2)
-    assert (two.content, two.speaker, str(two.feedback)) == ("Rating: 5 of 5", "Reviewer", "feedback 5 of 5")
+    assert (two.content, two.speaker, str(two.feedback)) == (
+        "Rating: 5 of 5",
+        "Reviewer",
+        "feedback 5 of 5",
+    )
     context = await book.context("ana", "pizza", thread=thread, agent="guide")
     assert "user, feedback 2 of 5 on turn 2" in context.text
     # Feedback on a task that is done is taken, too.
@@ -75,11 +89,17 @@ async def test_feedback_is_stored_with_who_gave_it_and_what_it_is_about(book: me
             await thread.feedback(**given)
 
 
-async def test_a_turn_and_the_state_of_the_work_are_stored_in_one_operation(book: memoranda.Book) -> None:
+async def test_a_turn_and_the_state_of_the_work_are_stored_in_one_operation(
+    book: memoranda.Book,
+) -> None:
     thread, lock = await book.thread("ann", name="task"), await book.thread("ann", name="lock")
     said = [{"role": "user", "content": "Book a table"}]
-    await thread.append(said, state={"step": 1}, expect={thread.id: 1, lock.id: 1}, operation="first")
-    again = await thread.append(said, state={"step": 1}, expect={thread.id: 1, lock.id: 1}, operation="first")
+    await thread.append(
+        said, state={"step": 1}, expect={thread.id: 1, lock.id: 1}, operation="first"
+    )
+    again = await thread.append(
+        said, state={"step": 1}, expect={thread.id: 1, lock.id: 1}, operation="first"
+    )
     assert again.repeated
     await lock.set(state={"held": True}, expect={lock.id: 1, thread.id: 2})
     for expect in ({thread.id: 1}, {thread.id: 2, lock.id: 1}):

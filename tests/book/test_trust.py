@@ -50,13 +50,17 @@ async def test_a_poisoned_page_does_not_take_the_place_of_what_the_operator_pinn
     assert (await memory_of(book, policy.id)).active
 
 
-async def test_an_agent_does_not_replace_or_retract_what_the_person_wrote(book: memoranda.Book) -> None:
-    mine = await book.remember("ana", "Lives in Boston", key="home", as_owner=True, audience="global")
+async def test_an_agent_does_not_replace_or_retract_what_the_person_wrote(
+    book: memoranda.Book,
+) -> None:
+    mine = await book.remember(
+        "ana", "Lives in Boston", key="home", as_owner=True, audience="global"
+    )
     guess = await book.remember("ana", "Lives in York", key="home", agent="bot", audience="global")
     assert [part.code for part in guess.ignored] == ["protected"]
-    assert [part.code for part in (await book.memories.retract("ana", mine.id, agent="bot")).ignored] == [
-        "protected"
-    ]
+    assert [
+        part.code for part in (await book.memories.retract("ana", mine.id, agent="bot")).ignored
+    ] == ["protected"]
     said = await book.remember(
         "ana", "Lives in Lisbon", key="home", agent="bot", audience="global", trust="user"
     )
@@ -77,7 +81,9 @@ async def test_an_agent_still_corrects_what_was_formed_and_a_page_does_not(
     clock.advance(hours=1)
     await book.worker.drain()
     (formed,) = (await book.records.list("ana", types="memory", agent="bot")).records
-    page = await book.remember("ana", "Lives in York", supersedes=[formed.id], agent="bot", trust="web")
+    page = await book.remember(
+        "ana", "Lives in York", supersedes=[formed.id], agent="bot", trust="web"
+    )
     assert [part.code for part in page.ignored] == ["protected"]
     fixed = await book.remember("ana", "Lives in Lisbon", supersedes=[formed.id], agent="bot")
     assert fixed.ids() == (fixed.id, formed.id)
@@ -86,7 +92,9 @@ async def test_an_agent_still_corrects_what_was_formed_and_a_page_does_not(
 async def test_a_disputed_statement_survives_an_export_and_a_restart(
     tmp_path: Path, book: memoranda.Book
 ) -> None:
-    mine = await book.remember("ana", "Lives in Boston", key="home", as_owner=True, audience="global")
+    mine = await book.remember(
+        "ana", "Lives in Boston", key="home", as_owner=True, audience="global"
+    )
     guess = await book.remember("ana", "Lives in York", key="home", agent="bot", audience="global")
     lines = [line async for line in book.admin.export()]
     async with memoranda.open(tmp_path / "other.db", embed=None, worker=False) as other:

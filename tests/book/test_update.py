@@ -16,7 +16,9 @@ async def memory(book: memoranda.Book, id: object) -> Memory:
     return found
 
 
-async def test_an_update_supersedes_a_memory_and_keeps_what_is_not_given(book: memoranda.Book) -> None:
+async def test_an_update_supersedes_a_memory_and_keeps_what_is_not_given(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana", agent="helper")
     said = (await thread.append("user", "I live in Lisbon")).items[0].id
     first = await book.remember(
@@ -56,7 +58,9 @@ async def test_an_update_supersedes_a_memory_and_keeps_what_is_not_given(book: m
     assert (await memory(book, first.id)).active and not (await memory(book, newer.id)).active
 
 
-async def test_an_update_with_the_same_words_keeps_where_they_come_from(book: memoranda.Book) -> None:
+async def test_an_update_with_the_same_words_keeps_where_they_come_from(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana", agent="helper")
     said = (await thread.append("user", "I live in Lisbon")).items[0].id
     assert said is not None
@@ -74,7 +78,9 @@ async def test_an_update_with_the_same_words_keeps_where_they_come_from(book: me
         await memory(book, newer.id)
 
 
-async def test_an_update_with_the_same_words_keeps_all_of_many_sources(book: memoranda.Book) -> None:
+async def test_an_update_with_the_same_words_keeps_all_of_many_sources(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana", agent="helper")
     said = (await thread.append([{"role": "user", "content": "I live in Lisbon"}] * 180)).ids()
     first = await thread.remember("Lives in Lisbon", sources=said)
@@ -95,18 +101,32 @@ async def test_an_update_with_the_same_words_keeps_all_of_many_sources(book: mem
 
 
 async def test_an_update_gives_what_is_given_and_readers_as_asked(book: memoranda.Book) -> None:
-    first = await book.remember("ana", "Lives in Boston", tags=["a"], agent="helper", audience="global")
+    first = await book.remember(
+        "ana", "Lives in Boston", tags=["a"], agent="helper", audience="global"
+    )
     assert first.id is not None
     kept = await book.update("ana", first.id, "Lives in Porto", agent="other")
     assert (await memory(book, kept.id)).audience.kind == "global"
     assert kept.id is not None
     own = await book.update(
-        "ana", kept.id, "Lives in Faro", tags=["b"], audience="self", agent="helper", operation="op-1"
+        "ana",
+        kept.id,
+        "Lives in Faro",
+        tags=["b"],
+        audience="self",
+        agent="helper",
+        operation="op-1",
     )
     newer = await memory(book, own.id)
     assert (newer.tags, newer.audience.agent) == (("b",), "helper")
     again = await book.update(
-        "ana", kept.id, "Lives in Faro", tags=["b"], audience="self", agent="helper", operation="op-1"
+        "ana",
+        kept.id,
+        "Lives in Faro",
+        tags=["b"],
+        audience="self",
+        agent="helper",
+        operation="op-1",
     )
     assert (again.repeated, again.id) == (True, own.id)
     with pytest.raises(memoranda.OperationReused):
@@ -116,7 +136,9 @@ async def test_an_update_gives_what_is_given_and_readers_as_asked(book: memorand
 async def test_an_operation_of_another_agent_does_not_excuse_an_update_of_what_is_superseded(
     book: memoranda.Book,
 ) -> None:
-    first = await book.remember("ana", "Lives in Boston", agent="helper", audience="global", operation="op")
+    first = await book.remember(
+        "ana", "Lives in Boston", agent="helper", audience="global", operation="op"
+    )
     await book.update("ana", first.id, "Lives in Lisbon", agent="helper")
     with pytest.raises(memoranda.Conflict, match="superseded already"):
         await book.update("ana", first.id, "Lives in Rome", agent="other", operation="op")
@@ -136,16 +158,24 @@ async def test_only_what_is_active_and_seen_can_be_updated(book: memoranda.Book)
     with pytest.raises(memoranda.Conflict, match="is retracted"):
         await book.update("ana", other.id, "Has a cat", agent="helper")
     with pytest.raises(memoranda.InvalidInput, match=r"^content:"):
-        await book.update("ana", (await book.remember("ana", "x", agent="helper")).id, "", agent="helper")
+        await book.update(
+            "ana", (await book.remember("ana", "x", agent="helper")).id, "", agent="helper"
+        )
     assert await book.records.count("ana", types="memory", as_owner=True) == 4
 
 
-async def test_an_update_of_lower_trust_stays_beside_what_the_person_wrote(book: memoranda.Book) -> None:
-    own = await book.remember("ana", "Is allergic to nuts", as_owner=True, audience="global", pinned=True)
+async def test_an_update_of_lower_trust_stays_beside_what_the_person_wrote(
+    book: memoranda.Book,
+) -> None:
+    own = await book.remember(
+        "ana", "Is allergic to nuts", as_owner=True, audience="global", pinned=True
+    )
     assert own.id is not None
     receipt = await book.update("ana", own.id, "Is allergic to nothing", agent="bot")
     assert [part.code for part in receipt.ignored] == ["protected"]
-    assert (await memory(book, own.id)).active and (await memory(book, receipt.id)).disputes == own.id
+    assert (await memory(book, own.id)).active and (
+        await memory(book, receipt.id)
+    ).disputes == own.id
 
 
 def test_the_synchronous_book_updates_too(tmp_path: Path) -> None:
@@ -153,5 +183,7 @@ def test_the_synchronous_book_updates_too(tmp_path: Path) -> None:
         first = book.remember("ana", "Lives in Boston", key="home", agent="helper")
         assert first.id is not None
         book.update("ana", first.id, "Lives in Lisbon", agent="helper")
-        (held,) = book.records.list("ana", types="memory", only={"statuses": ["active"]}, agent="helper")
+        (held,) = book.records.list(
+            "ana", types="memory", only={"statuses": ["active"]}, agent="helper"
+        )
         assert isinstance(held, Memory) and (held.content, held.key) == ("Lives in Lisbon", "home")

@@ -16,7 +16,9 @@ from memoranda.model.records import WHOLE
 from memoranda.testing.clock import HandClock
 
 
-async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: memoranda.Book) -> None:
+async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana", agent="guide")
     call = {"role": "assistant", "tool_calls": [{"id": "c1"}]}
     result = {"role": "tool", "tool_call_id": "c1"}
@@ -28,7 +30,9 @@ async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: me
     window = await thread.window(400)
     assert window.messages[0].role == "user" and window.messages[-1].content == "Answer 29: sunny"
     assert window.has_earlier and window.tokens <= 400 and len(window.messages) % 4 == 0
-    assert (await thread.window(100_000)).messages[0].content == "Question 0 about the weather in Lisbon"
+    assert (await thread.window(100_000)).messages[
+        0
+    ].content == "Question 0 about the weather in Lisbon"
     assert not (await thread.window(100_000)).has_earlier
     shorter = await thread.window(400, summary="They spoke about the weather. " * 20)
     assert shorter.summary and shorter.tokens <= 400
@@ -65,7 +69,9 @@ async def summed_up(thread: ThreadHandle, summary: str, through: int) -> None:
     await door.write(thread.owner, WHOLE, Actor("system"), [change], request=[summary])
 
 
-async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(book: memoranda.Book) -> None:
+async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana")
     for place in range(20):
         await thread.append("user", f"Turn {place} is about the weather and the garden.")
@@ -116,7 +122,11 @@ async def test_a_window_begins_with_the_threads_system_message_however_long_the_
         await thread.append("assistant", f"Answer {number}: sunny")
     window = await thread.window(200)
     assert (window.messages[0].seq, window.messages[1].role) == (1, "user")
-    assert window.messages[-1].content == "Answer 199: sunny" and window.tokens <= 200 and window.has_earlier
+    assert (
+        window.messages[-1].content == "Answer 199: sunny"
+        and window.tokens <= 200
+        and window.has_earlier
+    )
     anchored = await thread.window(200, keep_first=2)
     assert [message.seq for message in anchored.messages[:3]] == [1, 2, 3]
     assert anchored.messages[3].role == "user" and anchored.tokens <= 200
@@ -128,7 +138,9 @@ async def test_a_window_begins_with_the_threads_system_message_however_long_the_
     assert [message.seq for message in (await thread.window(200)).messages] == [1, 402]
 
 
-async def test_a_system_message_that_is_longer_than_the_budget_is_left_out(book: memoranda.Book) -> None:
+async def test_a_system_message_that_is_longer_than_the_budget_is_left_out(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana")
     await thread.append("system", "words " * 200)
     await thread.append("user", "hello")
@@ -141,7 +153,9 @@ async def test_a_system_message_that_is_longer_than_the_budget_is_left_out(book:
     assert [message.content for message in (await other.window(60)).messages] == ["Be brief."]
 
 
-async def test_the_token_count_of_a_message_is_stored_and_used_by_the_window(book: memoranda.Book) -> None:
+async def test_the_token_count_of_a_message_is_stored_and_used_by_the_window(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana")
     await thread.append(
         [
@@ -163,9 +177,16 @@ async def test_the_token_count_of_a_message_is_stored_and_used_by_the_window(boo
             await thread.append("user", "Hello", token_count=wrong)  # type: ignore[arg-type]
 
 
-async def test_a_limit_or_a_number_of_first_steps_that_cannot_be_is_refused(book: memoranda.Book) -> None:
+async def test_a_limit_or_a_number_of_first_steps_that_cannot_be_is_refused(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ana")
-    given: list[dict[str, Any]] = [{"limit": 0}, {"limit": 2001}, {"keep_first": -1}, {"keep_first": 101}]
+    given: list[dict[str, Any]] = [
+        {"limit": 0},
+        {"limit": 2001},
+        {"keep_first": -1},
+        {"keep_first": 101},
+    ]
     for wrong in given:
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
             await thread.window(**wrong)

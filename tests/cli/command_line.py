@@ -46,7 +46,9 @@ class Shell:
         done = self.done(*words, text=text, code=code)
         return done.stdout if code == 0 else done.stderr
 
-    def done(self, *words: str, text: str | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def done(
+        self, *words: str, text: str | None = None, code: int = 0
+    ) -> subprocess.CompletedProcess[str]:
         done = run_command(self.folder, *words, text=text, MEMORANDA_BOOK="book.db")
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr

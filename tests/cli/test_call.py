@@ -25,7 +25,9 @@ def test_an_operation_without_a_command_of_its_own_is_called_by_its_name(shell: 
 
 
 def test_a_text_of_digits_stays_a_text_and_flags_and_lists_are_read(shell: Shell) -> None:
-    shell.run("call", "remember", "owner=ana", "content=42", "key=7", "pinned=true", "tags=12", "tags=[x")
+    shell.run(
+        "call", "remember", "owner=ana", "content=42", "key=7", "pinned=true", "tags=12", "tags=[x"
+    )
     (memory,) = json.loads(shell.run("call", "records.list", "owner=ana"))["records"]
     assert (memory["content"], memory["key"], memory["pinned"], memory["tags"]) == (
         "42",
@@ -38,9 +40,15 @@ def test_a_text_of_digits_stays_a_text_and_flags_and_lists_are_read(shell: Shell
 def test_a_thread_is_reached_by_its_name_and_takes_a_list_of_messages(shell: Shell) -> None:
     shell.run("call", "thread", "owner=ana", "name=talk")
     shell.run(
-        "call", "thread.append", "owner=ana", "thread=talk", 'messages=[{"role": "user", "content": "hello"}]'
+        "call",
+        "thread.append",
+        "owner=ana",
+        "thread=talk",
+        'messages=[{"role": "user", "content": "hello"}]',
     )
-    (message,) = json.loads(shell.run("call", "thread.messages", "owner=ana", "thread=talk"))["records"]
+    (message,) = json.loads(shell.run("call", "thread.messages", "owner=ana", "thread=talk"))[
+        "records"
+    ]
     assert message["content"] == "hello"
 
 

@@ -25,10 +25,25 @@ def test_an_operator_lists_the_failed_threads_of_an_agent_for_every_owner(shell:
         for owner in ("ana", "ben"):
             book.thread(owner, agent="coach", title="Practice")
             book.thread(owner, agent="coach", title="Plan a run").close("failed")
-        assert [record.owner.id for record in book.admin.list(only={"statuses": "failed"})] == ["ana", "ben"]
-    failed = ("list", "--all-owners", "--type", "thread", "--of-agent", "coach", "--status", "failed")
+        assert [record.owner.id for record in book.admin.list(only={"statuses": "failed"})] == [
+            "ana",
+            "ben",
+        ]
+    failed = (
+        "list",
+        "--all-owners",
+        "--type",
+        "thread",
+        "--of-agent",
+        "coach",
+        "--status",
+        "failed",
+    )
     shown = shell.run(*failed)
-    assert [line.split()[0] for line in shown.splitlines()[1:]] == ["ana", "ben"] and "Practice" not in shown
+    assert [line.split()[0] for line in shown.splitlines()[1:]] == [
+        "ana",
+        "ben",
+    ] and "Practice" not in shown
     page = shell.json(*failed, "--limit", "1")
     (record,) = page["records"]
     assert record["owner"]["id"] == "ana" and record["status"] == "failed"
@@ -44,12 +59,22 @@ def test_a_session_from_the_first_word_to_the_last(shell: Shell) -> None:
     message = record_id(said)
     first = shell.json("remember", "ana", "Lives in Boston", "--key", "home", "--agent", "helper")
     second = shell.json(
-        "remember", "ana", "Lives in Lisbon", "--key", "home", "--agent", "helper", "--source", message
+        "remember",
+        "ana",
+        "Lives in Lisbon",
+        "--key",
+        "home",
+        "--agent",
+        "helper",
+        "--source",
+        message,
     )
     hits = shell.run("recall", "ana", "where in Lisbon?", "--agent", "helper")
     assert "Lives in Lisbon" in hits
     assert "Lives in Boston" not in hits
-    assert "I moved to Lisbon in May." in shell.run("why", "ana", record_id(second), "--agent", "helper")
+    assert "I moved to Lisbon in May." in shell.run(
+        "why", "ana", record_id(second), "--agent", "helper"
+    )
     assert "supersede" in shell.run("history", "ana", record_id(first), "--agent", "helper")
     shell.run("undo", "ana", str(second["position"]), "--agent", "helper")
     assert "Lives in Boston" in shell.run(
@@ -66,12 +91,22 @@ def test_a_session_from_the_first_word_to_the_last(shell: Shell) -> None:
 
 def test_a_context_is_made_for_agents_and_for_programs(shell: Shell) -> None:
     shell.run("remember", "ana", "Is allergic to walnuts", "--agent", "helper")
-    said = shell.json("append", "ana", "user", "Are walnuts fine?", "--agent", "helper", "--name", "chat")
+    said = shell.json(
+        "append", "ana", "user", "Are walnuts fine?", "--agent", "helper", "--name", "chat"
+    )
     thread = said.get("thread") or said["receipt"]["items"][0]["id"]
     told = shell.run("context", "ana", "walnuts?", "--agent", "helper")
     assert "<memories>" in told and "Is allergic to walnuts" in told and "estimated" in told
     made = shell.json(
-        "context", "ana", "--thread", thread, "--agent", "helper", "--budget", "500", "--no-mark-used"
+        "context",
+        "ana",
+        "--thread",
+        thread,
+        "--agent",
+        "helper",
+        "--budget",
+        "500",
+        "--no-mark-used",
     )
     assert made["counted"] == "estimated" and made["tokens"] <= 500
     assert {"memories", "conversation"} <= {block["name"] for block in made["blocks"]}
@@ -116,8 +151,12 @@ def test_the_same_operation_is_applied_once(shell: Shell) -> None:
 
 
 def test_messages_come_as_lines_all_or_none(shell: Shell) -> None:
-    lines = "\n".join(json.dumps({"role": "user", "content": f"line {number}"}) for number in range(5))
-    assert len(shell.json("append", "ana", "--agent", "helper", text=lines)["receipt"]["items"]) == 5
+    lines = "\n".join(
+        json.dumps({"role": "user", "content": f"line {number}"}) for number in range(5)
+    )
+    assert (
+        len(shell.json("append", "ana", "--agent", "helper", text=lines)["receipt"]["items"]) == 5
+    )
     bad = lines + '\n{"role": "boss", "content": "x"}\n{"role": "user", "content": ""}'
     told = shell.run("append", "ana", "--agent", "helper", text=bad, code=2)
     assert "messages[5].role" in told
@@ -141,14 +180,26 @@ def test_stored_escapes_never_reach_the_terminal(shell: Shell) -> None:
 
 def test_an_export_makes_the_same_book_again(shell: Shell) -> None:
     shell.run("append", "ana", "user", "I keep bees.", "--agent", "helper", "--name", "chat")
-    shell.run("remember", "ana", "Keeps bees", "--key", "hobby", "--agent", "helper", "--operation", "op")
+    shell.run(
+        "remember", "ana", "Keeps bees", "--key", "hobby", "--agent", "helper", "--operation", "op"
+    )
     shell.run("remember", "ben", "Keeps goats", "--agent", "helper")
     exported = shell.run("export")
     shell.run("init", "--book", "again.db")
     shell.run("import", "-", "--book", "again.db", text=exported)
     assert shell.run("export", "--book", "again.db") == exported
     shell.run("verify", "--book", "again.db")
-    again = ("remember", "ana", "Keeps bees", "--key", "hobby", "--agent", "helper", "--operation", "op")
+    again = (
+        "remember",
+        "ana",
+        "Keeps bees",
+        "--key",
+        "hobby",
+        "--agent",
+        "helper",
+        "--operation",
+        "op",
+    )
     assert shell.json(*again, "--book", "again.db")["repeated"] is True
 
 
@@ -213,7 +264,9 @@ def test_the_demo_shows_what_it_says(tmp_path: Path) -> None:
 def test_an_operator_sees_the_items_that_programs_stored(shell: Shell) -> None:
     with memoranda.open_sync(shell.folder / "book.db", worker=False, embed=None) as book:
         item = book.items.put("ana", ("notes", "office"), "tea.md", {"text": "green tea"}).id
-    (line,) = [line for line in shell.run("list", "ana", "--type", "item").splitlines() if "item" in line]
+    (line,) = [
+        line for line in shell.run("list", "ana", "--type", "item").splitlines() if "item" in line
+    ]
     assert str(item) in line and "notes/office/tea.md" in line and "green tea" in line
     assert '{"text": "green tea"}' in shell.run("get", "ana", str(item))
     assert "green tea" in shell.run("export", "ana")

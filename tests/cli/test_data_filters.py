@@ -16,7 +16,9 @@ def test_lists_counts_and_recall_take_conditions_on_data(shell: Shell) -> None:
     assert "Al is 41" in shell.run("recall", "ana", "which friend?", *older)
     assert "Jo" not in shell.run("recall", "ana", "which friend?", *older)
     assert shell.json("list", "ana", "--schema", "Trip", "--count") == {"count": 1}
-    assert shell.json("list", "ana", "--namespace", "notes", "--namespace", "work", "--count") == {"count": 0}
+    assert shell.json("list", "ana", "--namespace", "notes", "--namespace", "work", "--count") == {
+        "count": 0
+    }
     for wrong in ("7", "{", '{"age": 3}', "[]"):
         assert "give a JSON object of paths" in shell.run("list", "ana", "--data", wrong, code=2)
     assert "no operator" in shell.run("list", "ana", "--data", '{"data.age": {"above": 3}}', code=2)

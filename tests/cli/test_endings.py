@@ -16,7 +16,9 @@ from tests.cli.command_line import run_command
 #: Runs the program after a line of preparation, which stands in for what a test cannot bring about from outside.
 PREPARED = "import sys; {}; from memoranda.cli import main; main()"
 
-needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+needs_full_device = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="the system has no /dev/full"
+)
 
 
 class Shell:
@@ -27,7 +29,9 @@ class Shell:
         self.environment = {**os.environ, "MEMORANDA_BOOK": "book.db", "NO_COLOR": "1"}
         self.environment.pop("MEMORANDA_DEBUG", None)
 
-    def run(self, *words: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, before: str = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command here; in a process of its own if something is prepared there."""
         if not before:
             around = {"MEMORANDA_BOOK": "book.db", **environment}
@@ -101,7 +105,10 @@ def test_what_left_the_book_is_still_forgotten_from_its_backups(shell: Shell) ->
     said = again.stdout
     assert "forgotten for good" not in said
     assert f"forgotten before:\n  {canary}" in said
-    assert f"backups rewritten without everything that was ever erased:\n  {shell.folder / 'copy.db'}" in said
+    assert (
+        f"backups rewritten without everything that was ever erased:\n  {shell.folder / 'copy.db'}"
+        in said
+    )
 
 
 def test_the_answer_for_programs_names_the_rewritten_backups(shell: Shell) -> None:
@@ -115,7 +122,9 @@ def test_the_answer_for_programs_names_the_rewritten_backups(shell: Shell) -> No
     assert (again["rewritten"], again["repeated"]) == ([str(shell.folder / "copy.db")], [canary])
 
 
-def test_what_is_nowhere_or_not_for_this_view_is_not_found_and_nothing_is_forgotten(shell: Shell) -> None:
+def test_what_is_nowhere_or_not_for_this_view_is_not_found_and_nothing_is_forgotten(
+    shell: Shell,
+) -> None:
     mine, there = shell.remember("Has a blue canary"), shell.remember("Keeps bees")
     nowhere = "0192f0c1-0000-7000-8000-000000000000"
     for wrong in (["ana", there, nowhere, "--as-owner"], ["ben", there, "--as-owner"]):
@@ -231,7 +240,10 @@ def test_sigterm_leaves_no_half_an_export(shell: Shell) -> None:
 def test_sigterm_ends_a_command_that_waits_for_its_input(shell: Shell) -> None:
     os.mkfifo(shell.folder / "lines")
     # The pipe opens here only once the command has opened its other end.
-    with shell.start("append", "ana", "--file", "lines") as running, (shell.folder / "lines").open("w"):
+    with (
+        shell.start("append", "ana", "--file", "lines") as running,
+        (shell.folder / "lines").open("w"),
+    ):
         running.send_signal(signal.SIGTERM)
         _, told = running.communicate(timeout=30)
     assert running.returncode == 143
@@ -249,9 +261,7 @@ def test_messages_name_the_options_of_the_command_line(shell: Shell) -> None:
 
 
 #: The superuser may write everything, so refusal is played to it.
-UNWRITABLE = (
-    "import os; real = os.access; os.access = lambda path, mode: not mode & os.W_OK and real(path, mode)"
-)
+UNWRITABLE = "import os; real = os.access; os.access = lambda path, mode: not mode & os.W_OK and real(path, mode)"
 
 
 def test_a_book_that_cannot_be_written_is_told_without_python(shell: Shell) -> None:
@@ -267,8 +277,12 @@ def test_a_book_that_cannot_be_written_is_told_without_python(shell: Shell) -> N
 
 # ── faults of our own ────────────────────────────────────────────────────────────────────────────────────────────
 
-BROKEN = "from memoranda.book.nouns.records import Records; Records.count = lambda *_, **__: {}['bee']"
-BROKEN_ANSWER = "import memoranda.cli.commands.write_commands as m; m.print_receipt = lambda *_: {}['bee']"
+BROKEN = (
+    "from memoranda.book.nouns.records import Records; Records.count = lambda *_, **__: {}['bee']"
+)
+BROKEN_ANSWER = (
+    "import memoranda.cli.commands.write_commands as m; m.print_receipt = lambda *_: {}['bee']"
+)
 
 
 def test_a_fault_of_our_own_is_one_line_that_asks_to_report_it(shell: Shell) -> None:

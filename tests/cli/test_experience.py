@@ -11,7 +11,11 @@ from tests.cli.command_line import Shell
 def test_a_line_is_read_approved_guarded_and_retired_at_the_command_line(tmp_path: Path) -> None:
     with memoranda.open_sync(tmp_path / "book.db", embed=None) as book:
         home = book.remember("ana", "Lives in Ullapool").id
-        line = str(book.experience.add("guide", "heuristics", "Ullapool is far", evidence={"ana": [home]}).id)
+        line = str(
+            book.experience.add(
+                "guide", "heuristics", "Ullapool is far", evidence={"ana": [home]}
+            ).id
+        )
     shell = Shell(tmp_path)
     assert "not passed" in shell.run("experience", "list", "guide")
     assert shell.json("experience", "list", "guide", "--for-user", "ben") == {"lines": []}
@@ -34,7 +38,9 @@ def test_what_rests_on_a_faulty_message_is_retracted_at_the_command_line(tmp_pat
     assert [item["id"] for item in receipt.get("receipt", receipt)["items"]] == [str(memory)]
 
 
-def test_a_line_without_evidence_and_approval_is_named_by_the_list_and_by_the_doctor(tmp_path: Path) -> None:
+def test_a_line_without_evidence_and_approval_is_named_by_the_list_and_by_the_doctor(
+    tmp_path: Path,
+) -> None:
     with memoranda.open_sync(tmp_path / "book.db", embed=None) as book:
         line = str(book.experience.add("guide", "heuristics", "Be kind").id)
     shell = Shell(tmp_path)

@@ -12,7 +12,9 @@ def test_the_command_line_stores_and_takes_external_ids(shell: Shell) -> None:
     assert (memory["external_id"], memory["thread"]) == ("m1", thread)
     assert "m1" in shell.run("get", "ana", "m1")
     shell.run("append", "ana", "user", "And cake", "--thread", "chat-1")
-    assert shell.json("list", "ana", "--type", "message", "--thread", "chat-1", "--count") == {"count": 2}
+    assert shell.json("list", "ana", "--type", "message", "--thread", "chat-1", "--count") == {
+        "count": 2
+    }
     shell.run("update", "ana", "m1", "Likes green tea", "--external-id", "m2")
     assert shell.json("why", "ana", "m2")["record"]["supersedes"] == [memory["id"]]
     assert len(shell.json("history", "ana", "m1")["steps"]) == 2

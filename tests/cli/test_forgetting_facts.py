@@ -13,7 +13,9 @@ def filled(shell: Shell, *texts: str) -> str:
     with memoranda.open_sync(shell.folder / "book.db", embed=None) as book:
         thread = book.thread("ana", agent="helper", audience="global")
         thread.append([{"role": "user", "content": text} for text in texts])
-        kept = book.remember("ana", "Lives in Lisbon", key="home", agent="helper", audience="global")
+        kept = book.remember(
+            "ana", "Lives in Lisbon", key="home", agent="helper", audience="global"
+        )
     return str(kept.id)
 
 
@@ -27,7 +29,10 @@ def test_a_dry_run_shows_a_plan_of_few_lines_and_does_just_that(shell: Shell) ->
     filled(shell, "Hi! I live in Lisbon.", "My sister lives in Lisbon.", "Lisboa is great.")
     shown = shell.run("forget", "ana", "--about", "where I live", "--as-owner", "--dry-run")
     lines = shown.strip().splitlines()
-    assert lines[0] == "forget: “Lives in Lisbon”" and lines[-1] == "other wordings are not searched for"
+    assert (
+        lines[0] == "forget: “Lives in Lisbon”"
+        and lines[-1] == "other wordings are not searched for"
+    )
     assert len(lines) <= 12 and shown.count("sister") == 1 and "--take" in shown
     assert len(told(shell)) == 3
     plan = shell.json("forget", "ana", "--about", "where I live", "--as-owner", "--dry-run")
@@ -44,16 +49,23 @@ def test_earlier_values_are_shown_with_their_day_and_go_unless_they_are_kept(she
         new = book.remember("ana", "Lives in Lisbon", key="home", agent="helper", audience="global")
     shown = shell.run("forget", "ana", str(new.id), "--as-owner", "--dry-run")
     assert "earlier values, which go too unless --keep ID: “Lives in Porto” of " in shown
-    kept = shell.json("forget", "ana", str(new.id), "--keep", str(old.id), "--as-owner", "--dry-run")
+    kept = shell.json(
+        "forget", "ana", str(new.id), "--keep", str(old.id), "--as-owner", "--dry-run"
+    )
     assert kept["ids"] == [str(new.id)]
-    assert set(shell.json("forget", "ana", str(new.id), *OWNER)["ids"]) == {str(old.id), str(new.id)}
+    assert set(shell.json("forget", "ana", str(new.id), *OWNER)["ids"]) == {
+        str(old.id),
+        str(new.id),
+    }
 
 
 def test_two_facts_and_a_key_are_named_at_the_shell(shell: Shell) -> None:
     filled(shell, "I live in Lisbon.", "I am 42 and I like tea.")
     with memoranda.open_sync(shell.folder / "book.db", embed=None) as book:
         book.remember("ana", "Is 42 years old", key="age", agent="helper", audience="global")
-    shown = shell.run("forget", "ana", "--about", "my age and where I live", "--as-owner", "--dry-run")
+    shown = shell.run(
+        "forget", "ana", "--about", "my age and where I live", "--as-owner", "--dry-run"
+    )
     assert set(shown.splitlines()[:2]) == {"forget: “Is 42 years old”", "forget: “Lives in Lisbon”"}
     shell.run("forget", "ana", "--key", "age", *OWNER)
     assert told(shell) == {"I live in Lisbon.", "I like tea."}

@@ -61,7 +61,9 @@ def test_what_was_left_out_of_an_answer_is_told_with_its_place_and_the_reason(
     server.script = [replies.answer({"notes": [note, {"content": "Owns a kite"}]})] * 3
     told = form(shell)[1]
     assert {(one["part"], one["code"]) for one in told["left_out"]} >= {("notes[1]", "unsourced")}
-    assert all(one["reason"] and one["thread"] == told["threads"][0]["thread"] for one in told["left_out"])
+    assert all(
+        one["reason"] and one["thread"] == told["threads"][0]["thread"] for one in told["left_out"]
+    )
 
 
 def test_a_part_that_no_answer_was_usable_for_is_told_with_the_way_to_try_it_again(
@@ -118,7 +120,9 @@ def test_that_formation_is_off_for_an_agent_is_told(shell: Shell) -> None:
     assert ([state for state, _ in threads], told["formed"], told["off"]) == (["off"], 0, 1)
 
 
-def test_who_forms_is_changed_by_a_command_and_others_are_told(shell: Shell, server: ModelServer) -> None:
+def test_who_forms_is_changed_by_a_command_and_others_are_told(
+    shell: Shell, server: ModelServer
+) -> None:
     assert "formed from now on with rules" in shell.run("form", "--with", "rules")
     done = shell.done("form", "ana")
     assert "this book is formed with rules" in done.stderr and "waiting: 1" in done.stdout
@@ -146,7 +150,11 @@ def test_what_comes_with_an_import_is_known_to_the_doctor_and_formed(shell: Shel
 def test_a_sentence_that_no_rule_reads_says_what_to_do(shell: Shell) -> None:
     shell.run("append", "ana", "user", "The meeting ran late.", "--agent", "guide")
     said = shell.run("form", "ana")
-    assert "left out message 1 (unread): " in said and "state it with remember" in said and "[models]" in said
+    assert (
+        "left out message 1 (unread): " in said
+        and "state it with remember" in said
+        and "[models]" in said
+    )
 
 
 def test_what_waits_is_named_by_every_command_that_shows_what_is_known(shell: Shell) -> None:

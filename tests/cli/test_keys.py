@@ -19,7 +19,9 @@ def shell(tmp_path: Path) -> Shell:
     return shell
 
 
-async def test_a_key_is_created_shown_once_rotated_and_revoked(shell: Shell, tmp_path: Path) -> None:
+async def test_a_key_is_created_shown_once_rotated_and_revoked(
+    shell: Shell, tmp_path: Path
+) -> None:
     secret = shell.run("keys", "create", "laptop", "--role", "viewer", "--person", "ana").strip()
     assert secret.startswith("mem_")
     listed = shell.run("keys", "list")
@@ -39,10 +41,14 @@ async def test_a_key_is_created_shown_once_rotated_and_revoked(shell: Shell, tmp
 
 
 def test_a_key_says_whom_it_opens_and_until_when(shell: Shell) -> None:
-    shell.run("keys", "create", "web", "--for-owner", "ana", "--for-owner", "ben", "--for-agent", "guide")
+    shell.run(
+        "keys", "create", "web", "--for-owner", "ana", "--for-owner", "ben", "--for-agent", "guide"
+    )
     shell.run("keys", "create", "team", "--for-group", "shop", "--expires", "2999-01-01")
     shell.run("keys", "create", "boss", "--role", "admin")
-    shell.run("keys", "create", "prometheus", "--role", "viewer", "--for-owner", "nobody", "--metrics")
+    shell.run(
+        "keys", "create", "prometheus", "--role", "viewer", "--for-owner", "nobody", "--metrics"
+    )
     found = {key["name"]: key for key in shell.json("keys", "list")["keys"]}
     assert (found["web"]["owners"], found["web"]["agents"], found["web"]["groups"]) == (
         ["ana", "ben"],
@@ -72,7 +78,9 @@ def test_a_wrong_command_says_what_to_do(shell: Shell) -> None:
 def test_the_commands_of_the_page_about_the_service_run_as_they_stand(shell: Shell) -> None:
     page = (Path(__file__).parents[2] / "docs" / "guides" / "service.md").read_text("utf-8")
     lines = [
-        line.removeprefix("$ memoranda ") for line in page.splitlines() if line.startswith("$ memoranda ")
+        line.removeprefix("$ memoranda ")
+        for line in page.splitlines()
+        if line.startswith("$ memoranda ")
     ]
     assert len(lines) >= 7
     for line in lines:

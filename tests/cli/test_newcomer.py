@@ -74,7 +74,9 @@ def test_where_nothing_is_found_the_records_are_counted_and_the_cure_is_named(
     assert f"nothing found: no match among 1 record of this view; {by_words}; {other}\n" in seen
     seen = shell.run("recall", "ann", "zebra", "--as-owner")
     assert seen == f"nothing found: no match among 2 records of this view; {by_words}\n"
-    assert shell.run("list", "ann", "--type", "episode", "--as-owner").startswith("no match among 2 records")
+    assert shell.run("list", "ann", "--type", "episode", "--as-owner").startswith(
+        "no match among 2 records"
+    )
     assert "there are no such records" in shell.run("recall", "ann", "zebra", "--type", "episode")
 
 
@@ -84,21 +86,33 @@ async def test_an_empty_answer_says_how_to_get_an_embedding_model(tmp_path: Path
         await book.remember("ann", "Likes green tea")
         owner = memoranda.Owner(id="ann")
         told = await nothing_seen(book, owner, {}, ["memory"], searched=True)
-        assert told.startswith("no match among 1 record of this view; recall searches by words only")
+        assert told.startswith(
+            "no match among 1 record of this view; recall searches by words only"
+        )
         assert "run: memoranda weights install" in told
         assert "weights" not in await nothing_seen(book, owner, {}, ["memory"])
 
 
 def test_a_long_message_is_cut_in_a_terminal_and_whole_with_an_option(shell: Shell) -> None:
     text = "ipsum " * 2_000 + "needle " + "lorem " * 20_000
-    shell.run("append", "ana", "--file", "-", "--agent", "a", text=f'{{"role": "user", "content": "{text}"}}')
+    shell.run(
+        "append",
+        "ana",
+        "--file",
+        "-",
+        "--agent",
+        "a",
+        text=f'{{"role": "user", "content": "{text}"}}',
+    )
     shown = at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a")
     assert len(shown) < 3_000 and "more characters: --full" in shown and "needle lorem" in shown
     (hit,) = shell.json("recall", "ana", "needle", "--agent", "a")["hits"]
     part = hit["text"][hit["excerpt"]["start"] : hit["excerpt"]["end"]]
     assert "needle" in part and hit["excerpt"]["text"] == f"…{part}…"
     assert (
-        at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a", "--full").count("lorem")
+        at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a", "--full").count(
+            "lorem"
+        )
         == 20_000
     )
     assert shell.run("recall", "ana", "needle", "--agent", "a").count("lorem") == 20_000
@@ -122,7 +136,13 @@ def test_the_demo_ends_with_commands_that_run_as_printed(tmp_path: Path) -> None
         assert [command[-1] for command in commands][-1] == "--help" and len(commands) == 4
         for command in commands:
             told = subprocess.run(
-                command, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=60, check=False
+                command,
+                cwd=tmp_path,
+                env=clean,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
             )
             assert told.returncode == 0, told.stderr
             if "recall" in command:
@@ -167,7 +187,9 @@ def test_a_copy_that_is_complete_says_so_when_it_is_run_again(shell: Shell) -> N
 
 
 def test_retracting_what_was_superseded_says_that_nothing_changed(shell: Shell) -> None:
-    old = record_id(shell.json("remember", "ana", "Lives in Lisbon", "--key", "home", "--agent", "a"))
+    old = record_id(
+        shell.json("remember", "ana", "Lives in Lisbon", "--key", "home", "--agent", "a")
+    )
     shell.run("remember", "ana", "Lives in Porto", "--key", "home", "--agent", "a")
     told = shell.run("retract", "ana", old, "--agent", "a")
     assert told.startswith("nothing changed for ana\n") and "position" not in told
@@ -200,7 +222,9 @@ def test_about_shows_what_is_known_with_sources_and_readers(shell: Shell) -> Non
     shell.run("form", "ana")
     shell.run("remember", "ana", "Speaks Spanish", "--agent", "b", "--audience", "global")
     told = shell.run("about", "ana", "--as-owner")
-    assert "“I live in Boston.”" in told and "read by agent a" in told and "read by all agents" in told
+    assert (
+        "“I live in Boston.”" in told and "read by agent a" in told and "read by all agents" in told
+    )
     assert "several agents may read 1" in told and "experience" in told
     told = shell.run("about", "ana", "--agent", "b")
     assert "Boston" not in told and "experience" not in told
@@ -210,7 +234,9 @@ def test_about_shows_what_is_known_with_sources_and_readers(shell: Shell) -> Non
 def test_doctor_lists_who_sees_how_much_of_a_persons_and_shows_no_content(shell: Shell) -> None:
     shell.run("remember", "ana", "Snores", "--agent", "coach")
     shell.run("remember", "ana", "Likes tea", "--agent", "coach", "--audience", "global")
-    shell.run("remember", "ana", "Blue", "--agent", "coach", "--group", "blue", "--audience", "group")
+    shell.run(
+        "remember", "ana", "Blue", "--agent", "coach", "--group", "blue", "--audience", "group"
+    )
     said = shell.run("doctor", "ana")
     assert [line.split() for line in said.splitlines()[1:4]] == [
         ["all", "agents", "1", "memory"],
@@ -237,7 +263,10 @@ def test_update_corrects_a_memory_by_its_id(tmp_path: Path) -> None:
     shell.run("update", "ana", id, "Lives in Lisbon", "--agent", "helper")
     page = shell.json("list", "ana", "--type", "memory", "--agent", "helper")["records"]
     held = [(one["content"], one["key"], one["status"]) for one in page]
-    assert held == [("Lives in Boston", "home", "superseded"), ("Lives in Lisbon", "home", "active")]
+    assert held == [
+        ("Lives in Boston", "home", "superseded"),
+        ("Lives in Lisbon", "home", "active"),
+    ]
     again = shell.run("update", "ana", id, "Rome", "--agent", "helper", code=4)
     assert "superseded already" in again
 

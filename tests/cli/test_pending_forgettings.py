@@ -16,7 +16,9 @@ def hidden(place: Path) -> int:
         return book.forgetting.hide("ana", kept.id, agent="coach").receipt.position
 
 
-def test_what_is_hidden_is_listed_counted_and_erased_in_a_shell(shell: Shell, tmp_path: Path) -> None:
+def test_what_is_hidden_is_listed_counted_and_erased_in_a_shell(
+    shell: Shell, tmp_path: Path
+) -> None:
     position = hidden(tmp_path / "book.db")
     listed = shell.run("about", "ana", "--as-owner")
     assert "hidden until somebody decides: 1 record and 0 parts of others, by coach" in listed
@@ -38,6 +40,10 @@ def test_it_is_brought_back_in_a_shell(shell: Shell, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [["--dry-run"], ["--everything"]])
-def test_finishing_names_a_position_and_nothing_else(shell: Shell, tmp_path: Path, more: list[str]) -> None:
+def test_finishing_names_a_position_and_nothing_else(
+    shell: Shell, tmp_path: Path, more: list[str]
+) -> None:
     position = hidden(tmp_path / "book.db")
-    assert "--finish" in shell.run("forget", "ana", "--finish", str(position), "--as-owner", *more, code=2)
+    assert "--finish" in shell.run(
+        "forget", "ana", "--finish", str(position), "--as-owner", *more, code=2
+    )

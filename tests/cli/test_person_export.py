@@ -9,7 +9,9 @@ import memoranda
 from tests.cli.command_line import Shell
 
 
-def test_everything_about_a_person_is_written_and_imported_without_what_others_hold(tmp_path: Path) -> None:
+def test_everything_about_a_person_is_written_and_imported_without_what_others_hold(
+    tmp_path: Path,
+) -> None:
     shell = Shell(tmp_path)
     shell.run("init")
     with memoranda.open_sync(tmp_path / "book.db", worker=False, embed=None) as book:
@@ -28,7 +30,9 @@ def test_everything_about_a_person_is_written_and_imported_without_what_others_h
     assert "likes tea" in shell.run("list", "ann", "--as-owner", "--book", "again.db")
 
 
-def test_of_a_person_who_was_erased_the_erasure_and_the_restriction_are_told(tmp_path: Path) -> None:
+def test_of_a_person_who_was_erased_the_erasure_and_the_restriction_are_told(
+    tmp_path: Path,
+) -> None:
     shell = Shell(tmp_path)
     shell.run("init")
     shell.run("remember", "ann", "likes tea", "--agent", "helper")

@@ -26,7 +26,9 @@ def test_an_owner_is_restricted_shown_and_freed_again(shell: Shell) -> None:
     assert "was not restricted" in shell.run("unrestrict", "ann")
 
 
-def test_what_finds_nothing_of_a_restricted_person_says_so_and_how_it_is_lifted(shell: Shell) -> None:
+def test_what_finds_nothing_of_a_restricted_person_says_so_and_how_it_is_lifted(
+    shell: Shell,
+) -> None:
     shell.run("remember", "ann", "Likes tea", "--agent", "coach")
     shell.run("restrict", "ann", "--keep-unread")
     for command in (

@@ -48,7 +48,9 @@ def test_a_sound_server_is_in_health() -> None:
         ({"answer_seconds": 0.5}, "latency", "note"),
     ],
 )
-def test_what_is_unsound_is_told_and_nothing_else(change: dict[str, object], name: str, state: str) -> None:
+def test_what_is_unsound_is_told_and_nothing_else(
+    change: dict[str, object], name: str, state: str
+) -> None:
     before, after = states(SOUND), states(replace(SOUND, **change))  # type: ignore[arg-type]
     assert after[name] == state
     assert {each for each in after if after[each] != before[each]} == {name}

@@ -73,7 +73,11 @@ def test_people_are_told_what_is_known_and_what_is_not(shell: Shell) -> None:
 def test_programs_are_told_to_the_last_decimal(shell: Shell) -> None:
     told = shell.json("usage", "ana", "--by", "day")
     first, second = told["usage"]
-    assert (first["day"], first["price"], first["unanswered"]) == ("2025-03-01", "0.000123456789", 0)
+    assert (first["day"], first["price"], first["unanswered"]) == (
+        "2025-03-01",
+        "0.000123456789",
+        0,
+    )
     assert (second["day"], second["calls"], second["answers"]) == ("2025-03-02", 2, 1)
     assert told["total"]["price"] == "2.000123456789"
     (only,) = shell.json("usage", "--since", "2025-03-01", "--until", "2025-03-02", "--by", "model", "--agent", "guide")[

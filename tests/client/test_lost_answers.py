@@ -48,8 +48,12 @@ def pauses(monkeypatch) -> list[float]:
     return waited
 
 
-async def test_a_refused_write_is_sent_again_with_its_id_after_the_pause_that_is_asked_for(own_book, pauses):
-    refusals = [httpx2.Response(status, headers={"Retry-After": "7"}, json={}) for status in (503, 429)]
+async def test_a_refused_write_is_sent_again_with_its_id_after_the_pause_that_is_asked_for(
+    own_book, pauses
+):
+    refusals = [
+        httpx2.Response(status, headers={"Retry-After": "7"}, json={}) for status in (503, 429)
+    ]
     network = Network(own_book, refusals=refusals)
     async with await open_remote("http://localhost", over=network) as book:
         await book.remember("ann", "tea")
@@ -73,7 +77,9 @@ async def test_an_export_that_is_cut_off_is_no_export(own_book):
             [line async for line in book.admin.export("ann")]
 
 
-async def test_an_operation_id_in_any_script_is_the_same_in_the_book_and_over_a_service(book, own_book):
+async def test_an_operation_id_in_any_script_is_the_same_in_the_book_and_over_a_service(
+    book, own_book
+):
     receipt = await book.remember("ann", "tea", operation="é-1 ✓")
     known = await own_book.records.operation("ann", "é-1 ✓")
     assert known is not None and known.items == receipt.items

@@ -23,8 +23,12 @@ async def test_an_application_moves_to_a_service_by_its_address(own_book):
             thread = await book.thread("ann", agent="chef")
             await thread.append("user", "I moved to Lisbon")
             await book.remember("ann", "likes green tea", agent="chef")
-            assert [hit.text for hit in await book.recall("ann", "tea", agent="chef")] == ["likes green tea"]
-            assert "green tea" in (await book.context("ann", "tea", thread=thread, agent="chef")).text
+            assert [hit.text for hit in await book.recall("ann", "tea", agent="chef")] == [
+                "likes green tea"
+            ]
+            assert (
+                "green tea" in (await book.context("ann", "tea", thread=thread, agent="chef")).text
+            )
             lines = [line async for line in book.admin.export("ann")]
         assert lines == [line async for line in own_book.admin.export("ann")]
 
@@ -39,7 +43,11 @@ async def test_everything_about_a_person_comes_over_the_network_as_it_is(own_boo
         assert [line async for line in book.admin.export("ann", everything=True)] == told
         with pytest.raises(InvalidInput, match="everything: name the owner"):
             [line async for line in book.admin.export(everything=True)]
-        async with memoranda.open("memory://") as other, served(other) as where, memoranda.open(where) as new:
+        async with (
+            memoranda.open("memory://") as other,
+            served(other) as where,
+            memoranda.open(where) as new,
+        ):
             assert (await new.admin.import_(told)).ignored == {"about": 3}
 
 
@@ -81,7 +89,9 @@ class Served:
         self._thread.join()
 
 
-async def test_the_key_comes_from_the_call_or_the_environment_and_is_never_shown(own_book, monkeypatch):
+async def test_the_key_comes_from_the_call_or_the_environment_and_is_never_shown(
+    own_book, monkeypatch
+):
     secret = (await own_book.keys.create("app", role="editor", owners=["ann"])).secret
     check = KeyCheck(own_book)
 

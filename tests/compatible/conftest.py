@@ -35,7 +35,9 @@ async def clients(book: memoranda.Book) -> AsyncIterator[Clients]:
             return principal or local_admin(of.tenant)
 
         app = make_app(of, ServiceSettings(), authenticate=authenticate)
-        made.append(httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost"))
+        made.append(
+            httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost")
+        )
         return made[-1]
 
     yield client

@@ -23,5 +23,7 @@ def test_every_command_of_the_page_is_answered(tmp_path: Path) -> None:
             asked = command.replace("http://127.0.0.1:7411", url).replace(
                 "curl ", "curl -sS --fail-with-body "
             )
-            done = subprocess.run(asked, shell=True, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(
+                asked, shell=True, capture_output=True, text=True, timeout=60, check=False
+            )
             assert done.returncode == 0, (command, done.stdout, done.stderr)

@@ -47,7 +47,9 @@ async def test_two_agents_values_of_one_key_contradict_each_other_for_those_who_
     (told,) = answer.json()
     assert told["key"] == "language" and told["ids"] == [str(id) for id in one.ids]
     person = clients(Principal("ann", book.tenant, Role.EDITOR, person="ann"))
-    assert (await person.get("/v1/owners/ann/contradictions", params={"as_owner": "true"})).json() == [told]
+    assert (
+        await person.get("/v1/owners/ann/contradictions", params={"as_owner": "true"})
+    ).json() == [told]
     agents = clients(Principal("a", book.tenant, Role.EDITOR, frozenset({"ann"}), frozenset({"a"})))
     assert (await agents.get("/v1/owners/ann/contradictions")).json() == []
     async with asking(book, admin=True) as tools:
@@ -70,7 +72,9 @@ async def test_a_dream_loses_none_of_five_memories_and_can_be_undone(
         assert (await admin.put(MEMORIES, json=entry)).status_code == 200
     clock.advance(days=91)
     # What an agent was given today was used.
-    (await admin.get(f"{MEMORIES}/ann/visible", params={"agentId": "a", "limit": 1})).raise_for_status()
+    (
+        await admin.get(f"{MEMORIES}/ann/visible", params={"agentId": "a", "limit": 1})
+    ).raise_for_status()
     await book.memories.uses.settled()
     answer = await admin.post(f"{MEMORIES}/ann/dream", params={"agentId": "a"})
     result = answer.json()
@@ -91,8 +95,12 @@ async def test_a_dream_loses_none_of_five_memories_and_can_be_undone(
     kept = (await admin.get(f"{MEMORIES}/ann/key/k0")).json()
     entry = {"userId": "ann", "key": "k0", "value": "likes green tea", "sourceAgentId": "a"}
     assert (await admin.put(MEMORIES, json=entry)).json()["id"] == kept["id"]
-    (last,) = [one for one in await book.records.ledger("ann", as_owner=True) if "dream" in one.note]
-    undone = (await admin.post(f"/v1/owners/ann/ledger/{last.position}/undo", json={"as_owner": True})).json()
+    (last,) = [
+        one for one in await book.records.ledger("ann", as_owner=True) if "dream" in one.note
+    ]
+    undone = (
+        await admin.post(f"/v1/owners/ann/ledger/{last.position}/undo", json={"as_owner": True})
+    ).json()
     assert [part["code"] for part in undone["ignored"]] == ["changed"]
     assert (await admin.get(f"{MEMORIES}/ann/count")).json()["count"] == 5
     async with asking(book, admin=True) as tools:
@@ -106,24 +114,37 @@ async def test_a_dream_over_mcp_loses_none_of_five_memories_and_its_undo_brings_
     values = [f"likes {what}" for what in ("tea", "jazz", "rowing", "olives", "trains")]
     async with asking(book, admin=True) as tools:
         for number, value in enumerate(values):
-            await tools("upsert_user_memory", userId="ann", key=f"k{number}", value=value, agentId="a")
+            await tools(
+                "upsert_user_memory", userId="ann", key=f"k{number}", value=value, agentId="a"
+            )
         clock.advance(days=91)
-        (seen,) = (await tools("get_visible_memories", userId="ann", agentId="a", limit=1))["memories"]
+        (seen,) = (await tools("get_visible_memories", userId="ann", agentId="a", limit=1))[
+            "memories"
+        ]
         await book.memories.uses.settled()
         result = await tools("run_dream", userId="ann", agentId="a")
         assert (result["entriesPruned"], result["error"]) == (4, None)
         listed = (await tools("list_user_memories", userId="ann"))["memories"]
         assert [one["value"] for one in listed] == [seen["value"]]
         for number, value in enumerate(values):
-            assert (await tools("get_memory_by_key", userId="ann", key=f"k{number}"))["value"] == value
-        (last,) = [one for one in await book.records.ledger("ann", as_owner=True) if "dream" in one.note]
+            assert (await tools("get_memory_by_key", userId="ann", key=f"k{number}"))[
+                "value"
+            ] == value
+        (last,) = [
+            one for one in await book.records.ledger("ann", as_owner=True) if "dream" in one.note
+        ]
         await book.undo("ann", last.position, as_owner=True)
         assert (await tools("count_user_memories", userId="ann"))["count"] == 5
 
 
 @pytest.mark.parametrize(
     ("agent", "error"),
-    [(None, "agentId is required"), ("nobody", "Agent not found"), ("idle", "disabled"), ("a", "restricted")],
+    [
+        (None, "agentId is required"),
+        ("nobody", "Agent not found"),
+        ("idle", "disabled"),
+        ("a", "restricted"),
+    ],
 )
 async def test_a_dream_that_cannot_be_done_says_why(
     clients: Clients, book: memoranda.Book, agent: str | None, error: str
@@ -138,7 +159,9 @@ async def test_a_dream_that_cannot_be_done_says_why(
     await book.admin.unrestrict("ann")
 
 
-async def test_an_agent_has_its_own_order_of_what_it_sees(clients: Clients, book: memoranda.Book) -> None:
+async def test_an_agent_has_its_own_order_of_what_it_sees(
+    clients: Clients, book: memoranda.Book
+) -> None:
     admin = clients()
     for number in range(3):
         entry = {"userId": "ann", "key": f"k{number}", "value": number, "sourceAgentId": "a"}
@@ -186,7 +209,13 @@ async def test_erasing_entries_erases_archived_ones(
     }
     for name, erase in ways.items():
         word = f"zq{name}canaryqz"
-        entry = {"userId": "ann", "key": "drink", "value": word, "sourceAgentId": "a", "visibility": "global"}
+        entry = {
+            "userId": "ann",
+            "key": "drink",
+            "value": word,
+            "sourceAgentId": "a",
+            "visibility": "global",
+        }
         made = (await admin.put(MEMORIES, json=entry)).json()["id"]
         clock.advance(days=100)
         (id,) = (await book.dreams.run("ann", agent="a")).archived

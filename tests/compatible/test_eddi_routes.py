@@ -79,7 +79,10 @@ async def test_a_value_may_be_of_any_json_type_and_longer_than_a_statement(
         (b'{"userId": " ", "key": "k"}', "userId is required"),
         (b'{"userId": "ann"}', "key is required"),
         (b'{"userId": "ann", "key": " "}', "key is required"),
-        (json.dumps({"userId": "ann", "key": "k" * 256}).encode(), "key must not exceed 255 characters"),
+        (
+            json.dumps({"userId": "ann", "key": "k" * 256}).encode(),
+            "key must not exceed 255 characters",
+        ),
         (
             b'{"userId": "ann", "key": "k", "visibility": "all"}',
             "visibility: 'all' is none of self, group, global",
@@ -113,7 +116,9 @@ async def test_an_entry_keeps_its_id_and_its_creation_when_it_is_written_again(
     assert found["createdAt"] < found["updatedAt"]
 
 
-async def test_a_global_entry_is_one_for_all_agents_and_keeps_its_first(ann: httpx2.AsyncClient) -> None:
+async def test_a_global_entry_is_one_for_all_agents_and_keeps_its_first(
+    ann: httpx2.AsyncClient,
+) -> None:
     first = await put(ann, key="k", value=1, visibility="global", sourceAgentId="a")
     assert await put(ann, key="k", value=2, visibility="global", sourceAgentId="b") == first
     (found,) = await listed(ann)
@@ -125,7 +130,10 @@ async def test_a_self_entry_is_each_agents_own_beside_a_global_one(ann: httpx2.A
         await put(ann, key="k", value=agent, visibility="self", sourceAgentId=agent)
     await put(ann, key="k", value="all", visibility="global", sourceAgentId="a")
     assert sorted(one["value"] for one in await listed(ann)) == ["a", "all", "b"]
-    assert sorted(one["value"] for one in await listed(ann, "/visible", agentId="a")) == ["a", "all"]
+    assert sorted(one["value"] for one in await listed(ann, "/visible", agentId="a")) == [
+        "a",
+        "all",
+    ]
 
 
 async def test_an_entry_may_change_between_self_and_group(ann: httpx2.AsyncClient) -> None:
@@ -133,18 +141,28 @@ async def test_an_entry_may_change_between_self_and_group(ann: httpx2.AsyncClien
     assert [one["value"] for one in await listed(ann, "/visible", agentId="b", groupId="g")] == [1]
     assert await put(ann, key="k", value=2, sourceAgentId="a", visibility="self") == id
     assert await listed(ann, "/visible", agentId="b", groupId="g") == []
-    assert await put(ann, key="k", value=3, sourceAgentId="a", visibility="group", groupIds=["g", "h"]) == id
-    assert [one["value"] for one in await listed(ann, "/visible", agentId="b", groupId=["x", "h"])] == [3]
+    assert (
+        await put(ann, key="k", value=3, sourceAgentId="a", visibility="group", groupIds=["g", "h"])
+        == id
+    )
+    assert [
+        one["value"] for one in await listed(ann, "/visible", agentId="b", groupId=["x", "h"])
+    ] == [3]
     assert len(await listed(ann)) == 1
 
 
-@pytest.mark.parametrize("entry", [{"visibility": "self"}, {"visibility": "group"}, {"visibility": None}, {}])
+@pytest.mark.parametrize(
+    "entry", [{"visibility": "self"}, {"visibility": "group"}, {"visibility": None}, {}]
+)
 async def test_an_entry_that_names_no_agent_is_the_persons_and_no_agents(
     ann: httpx2.AsyncClient, entry: dict[str, Any]
 ) -> None:
     id = await put(ann, key="k", value=1, **entry)
     (found,) = await listed(ann)
-    assert (found["sourceAgentId"], found["visibility"]) == (None, entry.get("visibility") or "self")
+    assert (found["sourceAgentId"], found["visibility"]) == (
+        None,
+        entry.get("visibility") or "self",
+    )
     for query in ({}, {"agentId": "a"}, {"agentId": NO_AGENT}, {"groupId": "g"}):
         assert await listed(ann, "/visible", **query) == []
     assert await put(ann, key="k", value=2, **entry) == id
@@ -166,7 +184,9 @@ async def test_visible_entries_have_an_order_and_a_limit(ann: httpx2.AsyncClient
 async def test_a_teams_entries_are_visible_to_its_agents(ann: httpx2.AsyncClient) -> None:
     team = {"userId": "group:g", "visibility": "group", "groupIds": ["g"]}
     await put(ann, key="lesson", value="taste first", **team)
-    assert [one["userId"] for one in await listed(ann, "/visible", agentId="a", groupId="g")] == ["group:g"]
+    assert [one["userId"] for one in await listed(ann, "/visible", agentId="a", groupId="g")] == [
+        "group:g"
+    ]
     assert await listed(ann, "/visible", agentId="a", groupId="h") == []
     assert await listed(ann) == []
 
@@ -184,7 +204,13 @@ async def test_search_finds_a_part_of_a_key_or_a_value_in_any_case(ann: httpx2.A
 async def test_a_category_is_found_in_its_usual_form_and_an_unknown_one_is_a_fact(
     ann: httpx2.AsyncClient,
 ) -> None:
-    for key, category in (("a", " Preference "), ("b", "hobby"), ("c", None), ("d", "context"), ("e", 7)):
+    for key, category in (
+        ("a", " Preference "),
+        ("b", "hobby"),
+        ("c", None),
+        ("d", "context"),
+        ("e", 7),
+    ):
         await put(ann, key=key, value=1, category=category)
     assert {one["key"] for one in await listed(ann, "/category/fact")} == {"b", "c", "e"}
     assert {one["key"] for one in await listed(ann, "/category/preference")} == {"a"}
@@ -203,7 +229,10 @@ async def test_a_key_that_is_not_there_and_an_entry_that_is_not_there_are_404(
     assert (await ann.delete(f"{MEMORIES}/entry/{gone}")).status_code == 204
     for id in (gone, "no id", "507f1f77bcf86cd799439011", "a.b", "é", gone.partition(".")[0]):
         answer = await ann.delete(f"{MEMORIES}/entry/{id}")
-        assert (answer.status_code, answer.json()) == (404, {"error": f"Memory entry not found: {id}"})
+        assert (answer.status_code, answer.json()) == (
+            404,
+            {"error": f"Memory entry not found: {id}"},
+        )
 
 
 async def test_deleting_an_entry_erases_its_earlier_values_too(
@@ -232,8 +261,12 @@ async def test_deleting_all_entries_leaves_none_and_may_be_repeated(
     assert await book.records.get("ann", thread.id) is not None
 
 
-async def test_a_statement_of_an_agent_is_an_entry_too(ann: httpx2.AsyncClient, book: memoranda.Book) -> None:
-    await book.remember("ann", "likes tea", key="drink", kind="preference", agent="chef", audience="self")
+async def test_a_statement_of_an_agent_is_an_entry_too(
+    ann: httpx2.AsyncClient, book: memoranda.Book
+) -> None:
+    await book.remember(
+        "ann", "likes tea", key="drink", kind="preference", agent="chef", audience="self"
+    )
     await book.remember("ann", "has a cat")
     drink, cat = sorted(await listed(ann), key=lambda one: str(one["value"]), reverse=True)
     assert (drink["key"], drink["value"], drink["sourceAgentId"]) == ("drink", "likes tea", "chef")
@@ -246,7 +279,9 @@ async def test_a_statement_of_an_agent_is_an_entry_too(ann: httpx2.AsyncClient, 
 
 async def test_properties_are_the_global_entries(ann: httpx2.AsyncClient) -> None:
     assert (await ann.get(f"{PROPERTIES}/ann")).json() == {}
-    answer = await ann.post(f"{PROPERTIES}/ann", json={"a": 1, "b": {"c": [2]}, "_id": "x", "userId": "bob"})
+    answer = await ann.post(
+        f"{PROPERTIES}/ann", json={"a": 1, "b": {"c": [2]}, "_id": "x", "userId": "bob"}
+    )
     assert (answer.status_code, answer.content) == (200, b"")
     before = {one["key"]: one["updatedAt"] for one in await listed(ann)}
     await ann.post(f"{PROPERTIES}/ann", json={"a": 1, "b": "new"})
@@ -286,7 +321,9 @@ async def test_a_person_reaches_their_own_entries_and_nobody_elses(clients: Clie
 
 async def test_who_may_only_read_writes_nothing(clients: Clients) -> None:
     await put(clients(), key="k", value=1)
-    reader = clients(Principal("ann", "default", Role.VIEWER, owners=frozenset({"ann"}), person="ann"))
+    reader = clients(
+        Principal("ann", "default", Role.VIEWER, owners=frozenset({"ann"}), person="ann")
+    )
     assert len(await listed(reader)) == 1
     assert (await reader.put(MEMORIES, json={"userId": "ann", "key": "k"})).status_code == 403
     assert (await reader.delete(f"{MEMORIES}/ann")).status_code == 403
@@ -297,16 +334,23 @@ async def test_the_routes_work_on_a_server(clients: Clients, postgres: Place) ->
         client = clients(of=book)
         id = await put(client, key="k" * 200, value={"a": [1]}, sourceAgentId="a")
         assert await put(client, key="k" * 200, value={"a": [2]}, sourceAgentId="a") == id
-        assert [one["value"] for one in await listed(client, "/visible", agentId="a")] == [{"a": [2]}]
+        assert [one["value"] for one in await listed(client, "/visible", agentId="a")] == [
+            {"a": [2]}
+        ]
         assert (await client.delete(f"{MEMORIES}/entry/{id}")).status_code == 204
         assert (await client.get(f"{MEMORIES}/ann/count")).json()["count"] == 0
 
 
 @pytest.mark.parametrize(
     "readers",
-    [{"visibility": "group", "groupIds": ["a\x1bb"]}, {"visibility": "self", "sourceAgentId": "a\x1bb"}],
+    [
+        {"visibility": "group", "groupIds": ["a\x1bb"]},
+        {"visibility": "self", "sourceAgentId": "a\x1bb"},
+    ],
 )
-async def test_a_reader_whose_name_cannot_be_is_refused(clients: Clients, readers: dict[str, Any]) -> None:
+async def test_a_reader_whose_name_cannot_be_is_refused(
+    clients: Clients, readers: dict[str, Any]
+) -> None:
     entry = {"userId": "ann", "key": "k", "value": "v", **readers}
     answer = await clients().put("/usermemorystore/memories/", json=entry)
     assert answer.status_code in (400, 422), answer.text

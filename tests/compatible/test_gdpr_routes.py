@@ -38,7 +38,9 @@ async def test_an_erasure_leaves_nothing_of_the_user_and_says_how_much_went(
     ) == (0, 1)
 
 
-async def test_an_export_has_the_entries_and_every_record(clients: Clients, book: memoranda.Book) -> None:
+async def test_an_export_has_the_entries_and_every_record(
+    clients: Clients, book: memoranda.Book
+) -> None:
     await _told(book)
     answer = await clients().get(f"{GDPR}/ann/export")
     assert answer.status_code == 200
@@ -68,7 +70,13 @@ async def test_a_restricted_user_is_neither_written_nor_found_until_it_is_lifted
 ) -> None:
     await _told(book)
     client = clients()
-    entry = {"userId": "ann", "key": "city", "value": "Porto", "category": "fact", "visibility": "global"}
+    entry = {
+        "userId": "ann",
+        "key": "city",
+        "value": "Porto",
+        "category": "fact",
+        "visibility": "global",
+    }
     for _ in range(2):
         answer = await client.post(f"{GDPR}/ann/restrict")
         assert (answer.status_code, answer.json()["restricted"]) == (200, True)

@@ -21,8 +21,12 @@ def admin(clients: Clients) -> httpx2.AsyncClient:
     return clients()
 
 
-async def put(client: httpx2.AsyncClient, namespace: list[str], key: str, value: Any, **more: Any) -> None:
-    answer = await client.put(ITEMS, json={"namespace": namespace, "key": key, "value": value, **more})
+async def put(
+    client: httpx2.AsyncClient, namespace: list[str], key: str, value: Any, **more: Any
+) -> None:
+    answer = await client.put(
+        ITEMS, json={"namespace": namespace, "key": key, "value": value, **more}
+    )
     assert (answer.status_code, answer.content) == (204, b""), answer.text
 
 
@@ -32,7 +36,9 @@ async def get(client: httpx2.AsyncClient, namespace: str, key: str) -> Any:
     return answer.json()
 
 
-async def found(client: httpx2.AsyncClient, prefix: list[str], **asked: Any) -> list[dict[str, Any]]:
+async def found(
+    client: httpx2.AsyncClient, prefix: list[str], **asked: Any
+) -> list[dict[str, Any]]:
     answer = await client.post(f"{ITEMS}/search", json={"namespace_prefix": prefix, **asked})
     assert answer.status_code == 200, answer.text
     items: list[dict[str, Any]] = answer.json()["items"]
@@ -50,12 +56,18 @@ async def test_an_item_is_stored_read_replaced_and_deleted(admin: httpx2.AsyncCl
     await put(admin, ["ann", "notes"], "k", {"text": "tea"})
     first = await get(admin, "ann.notes", "k")
     assert first.keys() == {"namespace", "key", "value", "created_at", "updated_at"}
-    assert (first["namespace"], first["key"], first["value"]) == (["ann", "notes"], "k", {"text": "tea"})
+    assert (first["namespace"], first["key"], first["value"]) == (
+        ["ann", "notes"],
+        "k",
+        {"text": "tea"},
+    )
     await put(admin, ["ann", "notes"], "k", {"text": "coffee"}, index=False, ttl=5)
     second = await get(admin, "ann.notes", "k")
     assert second["value"] == {"text": "coffee"} and second["created_at"] == first["created_at"]
     for _ in range(2):
-        answer = await admin.request("DELETE", ITEMS, json={"namespace": ["ann", "notes"], "key": "k"})
+        answer = await admin.request(
+            "DELETE", ITEMS, json={"namespace": ["ann", "notes"], "key": "k"}
+        )
         assert (answer.status_code, answer.content) == (204, b"")
         assert await get(admin, "ann.notes", "k") is None
 
@@ -67,14 +79,30 @@ async def test_a_missing_item_is_null(admin: httpx2.AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "text"),
     [
-        ({"namespace": [], "key": "k", "value": {}}, 400, '{"detail":"Namespace cannot be empty."}'),
+        (
+            {"namespace": [], "key": "k", "value": {}},
+            400,
+            '{"detail":"Namespace cannot be empty."}',
+        ),
         ({"key": "k", "value": {}}, 400, '{"detail":"Namespace cannot be empty."}'),
-        ({"namespace": ["a.b"], "key": "k", "value": {}}, 422, "Namespace labels cannot contain periods"),
+        (
+            {"namespace": ["a.b"], "key": "k", "value": {}},
+            422,
+            "Namespace labels cannot contain periods",
+        ),
         ({"namespace": ["a"], "key": "k", "value": [1]}, 422, '{"detail":"value: give an object"}'),
         ({"namespace": ["a"], "key": "k"}, 422, '{"detail":"value: give an object"}'),
         ({"namespace": ["a"], "key": 7, "value": {}}, 422, '{"detail":"key: give a text"}'),
-        ({"namespace": "a", "key": "k", "value": {}}, 422, '{"detail":"namespace: give a list of labels"}'),
-        ({"namespace": ["a"], "key": "k", "value": {}, "ttl": "x"}, 422, '{"detail":"ttl: give minutes"}'),
+        (
+            {"namespace": "a", "key": "k", "value": {}},
+            422,
+            '{"detail":"namespace: give a list of labels"}',
+        ),
+        (
+            {"namespace": ["a"], "key": "k", "value": {}, "ttl": "x"},
+            422,
+            '{"detail":"ttl: give minutes"}',
+        ),
         ({"namespace": ["a"], "key": "k", "value": {}, "ttl": -1}, 422, '{"detail":"ttl:'),
         ({"namespace": ["a"], "key": "k", "value": {}, "index": True}, 422, '{"detail":"index: '),
         ({"namespace": ["a"], "key": "k", "value": {}, "index": [1]}, 422, '{"detail":"index: '),
@@ -91,7 +119,9 @@ async def test_a_malformed_item_is_refused(
 async def test_other_malformed_requests_are_refused(admin: httpx2.AsyncClient) -> None:
     answer = await admin.get(ITEMS, params={"namespace": "a.b"})
     assert (answer.status_code, answer.json()) == (400, {"error": "Key is required"})
-    assert (await admin.get(ITEMS, params={"key": "k"})).json() == {"detail": "Namespace cannot be empty."}
+    assert (await admin.get(ITEMS, params={"key": "k"})).json() == {
+        "detail": "Namespace cannot be empty."
+    }
     assert (await admin.put(ITEMS, content=b"{")).status_code == 400
     for asked in (
         {"limit": 0},
@@ -115,9 +145,14 @@ async def test_search_filters_ranks_and_pages(admin: httpx2.AsyncClient) -> None
     newest = await found(admin, ["ann"], limit=2)
     assert [one["key"] for one in newest] == ["tea", "d4"]
     assert [one["key"] for one in await found(admin, ["ann"], limit=2, offset=2)] == ["d3", "d2"]
-    assert {one["key"] for one in await found(admin, ["ann"], filter={"n": {"$gte": 4}})} == {"d4", "tea"}
+    assert {one["key"] for one in await found(admin, ["ann"], filter={"n": {"$gte": 4}})} == {
+        "d4",
+        "tea",
+    }
     best = (await found(admin, ["ann", "docs"], query="green tea"))[0]
-    assert best["key"] == "tea" and best["score"] > 0 and best["namespace"] == ["ann", "docs", "deep"]
+    assert (
+        best["key"] == "tea" and best["score"] > 0 and best["namespace"] == ["ann", "docs", "deep"]
+    )
     assert await found(admin, ["bob"]) == []
 
 
@@ -151,7 +186,9 @@ async def test_all_namespaces_of_a_persons_credential_lie_under_that_person(
     assert await namespaces(bob) == [["ann", "notes"]]
 
 
-async def test_a_credential_of_several_users_names_one_and_reaches_no_other(clients: Clients) -> None:
+async def test_a_credential_of_several_users_names_one_and_reaches_no_other(
+    clients: Clients,
+) -> None:
     some = clients(Principal("app", "default", Role.EDITOR, owners=frozenset({"bob", "eve"})))
     await put(clients(), ["ann", "notes"], "k", {"of": "ann"})
     await put(some, ["bob", "notes"], "k", {"of": "bob"})
@@ -166,8 +203,12 @@ async def test_a_credential_of_several_users_names_one_and_reaches_no_other(clie
 
 
 async def test_who_may_only_read_stores_nothing(clients: Clients) -> None:
-    reader = clients(Principal("ann", "default", Role.VIEWER, owners=frozenset({"ann"}), person="ann"))
-    assert (await reader.put(ITEMS, json={"namespace": ["a"], "key": "k", "value": {}})).status_code == 403
+    reader = clients(
+        Principal("ann", "default", Role.VIEWER, owners=frozenset({"ann"}), person="ann")
+    )
+    assert (
+        await reader.put(ITEMS, json={"namespace": ["a"], "key": "k", "value": {}})
+    ).status_code == 403
     assert await found(reader, []) == []
 
 

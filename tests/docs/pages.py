@@ -12,7 +12,9 @@ DOCS = ROOT / "docs"
 #: What is made from the code has no examples.
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in DOCS.rglob("*.md") if page.parent.name not in {"reference", "decisions"}),
+    *sorted(
+        page for page in DOCS.rglob("*.md") if page.parent.name not in {"reference", "decisions"}
+    ),
 ]
 _BLOCK = re.compile(
     r"(?:<!-- not run: (?P<why>[^\n]+) -->\n)?^```(?P<form>python|console)\n(?P<code>.*?)^```",

@@ -32,7 +32,9 @@ def run_commands(folder: Path, code: str) -> None:
     """Run the commands of Memoranda in a block; lines that install or fetch something are for the reader alone."""
     for line in code.splitlines():
         if line.startswith("$ memoranda "):
-            done = run_command(folder, *shlex.split(line.removeprefix("$ memoranda "), comments=True))
+            done = run_command(
+                folder, *shlex.split(line.removeprefix("$ memoranda "), comments=True)
+            )
             assert done.returncode == 0, (line, done.stdout, done.stderr)
 
 
@@ -94,7 +96,11 @@ def test_every_command_that_a_page_names_exists_with_its_options() -> None:
             if words[0].startswith("--"):
                 continue
             try:
-                known = {name for one in _command(words).params for name in (*one.opts, *one.secondary_opts)}
+                known = {
+                    name
+                    for one in _command(words).params
+                    for name in (*one.opts, *one.secondary_opts)
+                }
             except AssertionError as fault:
                 faults.append(f"{name_of(page)}: {fault}")
                 continue
@@ -109,7 +115,12 @@ def test_every_command_that_a_page_names_exists_with_its_options() -> None:
 
 def test_no_page_and_no_error_installs_the_product_from_an_index() -> None:
     """The name is somebody else's on an index of packages, so each install line names a checkout or a wheel."""
-    texts = [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "examples").rglob("*.py"), ROOT / "dev"]
+    texts = [
+        *PAGES,
+        *(ROOT / "src").rglob("*.py"),
+        *(ROOT / "examples").rglob("*.py"),
+        ROOT / "dev",
+    ]
     bare = re.compile(r"(?:pip install|uv add|uv pip install)[^\n#]*[\s'\"]memoranda\b")
     assert [page.name for page in texts if bare.search(page.read_text("utf-8"))] == []
 
@@ -123,10 +134,14 @@ def test_the_glossary_is_short_and_defines_each_word_once() -> None:
 
 
 def test_every_guide_and_start_page_leads_to_the_page_for_an_empty_memory() -> None:
-    pages = [page for page in PAGES if page.parent.name in {"start", "guides"} and page.name != "install.md"]
-    assert [name_of(page) for page in pages if "it-remembers-nothing.md" not in page.read_text("utf-8")] == [
-        "docs/guides/it-remembers-nothing.md"
+    pages = [
+        page
+        for page in PAGES
+        if page.parent.name in {"start", "guides"} and page.name != "install.md"
     ]
+    assert [
+        name_of(page) for page in pages if "it-remembers-nothing.md" not in page.read_text("utf-8")
+    ] == ["docs/guides/it-remembers-nothing.md"]
 
 
 def test_every_page_is_reached_from_the_readme() -> None:

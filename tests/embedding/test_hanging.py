@@ -45,7 +45,9 @@ class Hanging(Topics):
 
 
 @pytest.fixture(params=[False, True], ids=["hanging", "stubborn"])
-async def hanging(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hanging]:
+async def hanging(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Hanging]:
     monkeypatch.setenv("MEMORANDA_EMBEDDING_TIMEOUT_SECONDS", "0.1")
     embedder = Hanging(stubborn=request.param)
     yield embedder
@@ -77,7 +79,10 @@ async def test_a_write_that_waits_for_vectors_ends_and_says_that_there_are_none(
 ) -> None:
     async with asyncio.timeout(10), opened(tmp_path / "book.db", hanging) as book:
         receipt = await book.remember("ana", "Keeps bees", wait_for="embedded")
-        assert receipt.state == "stored" and "gave no answer within 0.1 s" in receipt.no_vectors_because
+        assert (
+            receipt.state == "stored"
+            and "gave no answer within 0.1 s" in receipt.no_vectors_because
+        )
         hanging.mended.set()
         assert await book.admin.embed() == 1
 

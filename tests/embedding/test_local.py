@@ -31,7 +31,9 @@ async def test_vectors_in_float32_are_the_published_ones(weights_folder: Path) -
     np.testing.assert_allclose(found[:, :3], list(PUBLISHED.values()), atol=1e-5)
 
 
-async def test_vectors_in_int8_are_near_to_those_in_float32_or_not_used(weights_folder: Path) -> None:
+async def test_vectors_in_int8_are_near_to_those_in_float32_or_not_used(
+    weights_folder: Path,
+) -> None:
     texts = [
         *PUBLISHED,
         "Where does my sister live now?",
@@ -70,7 +72,11 @@ async def test_a_machine_that_cannot_compute_in_int8_computes_in_float32(
 
 async def test_a_paraphrase_is_nearer_than_another_subject(local: LocalEmbedder) -> None:
     pairs = [
-        ("My dog is afraid of thunder.", "Storms frighten my puppy.", "The invoice is due on Friday."),
+        (
+            "My dog is afraid of thunder.",
+            "Storms frighten my puppy.",
+            "The invoice is due on Friday.",
+        ),
         ("Where did Ana move to?", "Ana lives in Lisbon since May.", "The oven must be cleaned."),
         ("I do not eat meat.", "She is a vegetarian.", "The train to Porto was late."),
     ]
@@ -80,7 +86,9 @@ async def test_a_paraphrase_is_nearer_than_another_subject(local: LocalEmbedder)
 
 
 async def test_a_text_has_the_same_vector_alone_and_among_others(local: LocalEmbedder) -> None:
-    texts = [f"Note {number}: " + "one more word " * (number * 7 % 90) for number in range(0, 60, 3)]
+    texts = [
+        f"Note {number}: " + "one more word " * (number * 7 % 90) for number in range(0, 60, 3)
+    ]
     together = await local.passages(texts)
     alone = np.array([await local.query(text) for text in texts])
     np.testing.assert_allclose(together, alone, atol=1e-5)
@@ -107,14 +115,18 @@ async def test_any_text_has_a_unit_vector(local: LocalEmbedder, text: str) -> No
 
 
 async def test_two_halves_of_a_pair_are_read_as_their_character(local: LocalEmbedder) -> None:
-    np.testing.assert_allclose(await local.query("so \ud83d\ude00"), await local.query("so 😀"), atol=1e-6)
+    np.testing.assert_allclose(
+        await local.query("so \ud83d\ude00"), await local.query("so 😀"), atol=1e-6
+    )
 
 
 async def test_a_text_is_read_up_to_256_tokens_and_not_only_128(local: LocalEmbedder) -> None:
     filler = "apple " * 200
     early, late = filler + "submarine warfare", "apple " * 300 + "submarine warfare"
     assert np.linalg.norm(await local.query(early) - await local.query(filler)) > 0.01
-    np.testing.assert_allclose(await local.query(late), await local.query("apple " * 300), atol=1e-5)
+    np.testing.assert_allclose(
+        await local.query(late), await local.query("apple " * 300), atol=1e-5
+    )
 
 
 async def test_no_texts_have_no_vectors(local: LocalEmbedder) -> None:
@@ -190,7 +202,9 @@ async def test_a_library_that_cannot_be_imported_is_named(
         local_model.MiniLM(weights_folder, 1).one("hello")
 
 
-async def test_passages_let_questions_go_first(local: LocalEmbedder, loaded: local_model.LocalModel) -> None:
+async def test_passages_let_questions_go_first(
+    local: LocalEmbedder, loaded: local_model.LocalModel
+) -> None:
     question = object()
     loaded.questions.add(question)
     try:

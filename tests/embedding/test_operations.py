@@ -109,7 +109,9 @@ class TestByMeaningAlone:
             assert len(await book.recall("ana", "bees")) == 1
         assert "recall uses words alone" in caplog.text
 
-    async def test_a_vector_that_the_caller_made_needs_no_embedder_that_answers(self, path: Path) -> None:
+    async def test_a_vector_that_the_caller_made_needs_no_embedder_that_answers(
+        self, path: Path
+    ) -> None:
         embedder = Topics()
         async with opened(path, embedder) as book:
             await book.remember("ana", "Keeps bees", wait_for="embedded")
@@ -135,7 +137,13 @@ class TestChangingTheModel:
                 return await super().passages(texts)
 
         async with opened(path, Topics()) as old:
-            for text in ("Keeps bees", "Drinks tea", "Builds model trains", "Likes tea", "Owns a hive"):
+            for text in (
+                "Keeps bees",
+                "Drinks tea",
+                "Builds model trains",
+                "Likes tea",
+                "Owns a hive",
+            ):
                 await old.remember("ana", text, wait_for="embedded")
             async with opened(path, Stopping()) as new:
                 assert "reembed" in new.no_vectors_because
@@ -195,7 +203,9 @@ class TestChangingTheModel:
             assert (await vectors(old))["no_vectors_because"] == ""
             assert (await new.recall("ana", "hive")).no_vectors_because != ""
 
-    async def test_a_book_opened_before_its_model_s_vectors_were_made_finds_by_them(self, path: Path) -> None:
+    async def test_a_book_opened_before_its_model_s_vectors_were_made_finds_by_them(
+        self, path: Path
+    ) -> None:
         async with opened(path, Topics()) as book:
             await book.remember("ana", "Keeps bees", wait_for="embedded")
         async with opened(path, Larger(), worker=None) as waiting:
@@ -234,7 +244,9 @@ class TestTelling:
             pass
         caplog.set_level(logging.INFO, "memoranda.embedding")
         async with opened(path, embed) as book:
-            assert self.said(caplog) == [(level, f"recall uses words alone: {book.no_vectors_because}")]
+            assert self.said(caplog) == [
+                (level, f"recall uses words alone: {book.no_vectors_because}")
+            ]
 
     async def test_the_facts_count_what_has_its_vector(self, path: Path) -> None:
         async with opened(path, Topics()) as book:

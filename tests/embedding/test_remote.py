@@ -29,7 +29,9 @@ class Provider(EmbeddingModel):
     model_name = "letters"
     system = "test"
 
-    def __init__(self, answer: Callable[[list[str]], Sequence[Sequence[float]]] | None = None) -> None:
+    def __init__(
+        self, answer: Callable[[list[str]], Sequence[Sequence[float]]] | None = None
+    ) -> None:
         super().__init__()
         self.answer = answer or (lambda texts: [[3.0, 4.0 * len(text), 0.0] for text in texts])
         self.asked: list[tuple[str, list[str]]] = []
@@ -190,7 +192,13 @@ async def test_after_an_outage_questions_fail_at_once_for_a_while() -> None:
 
 @pytest.mark.parametrize(
     "vectors",
-    [[[1.0, 2.0]], [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], [], [[0.0, 0.0, 0.0]], [[1.0, float("nan"), 0.0]]],
+    [
+        [[1.0, 2.0]],
+        [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]],
+        [],
+        [[0.0, 0.0, 0.0]],
+        [[1.0, float("nan"), 0.0]],
+    ],
     ids=["short", "too many", "none", "zero", "not a number"],
 )
 async def test_what_is_no_vector_is_refused(vectors: list[list[float]]) -> None:

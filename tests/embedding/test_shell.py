@@ -131,9 +131,14 @@ class TestWriting:
         assert [job["kind"] for job in shell.json("jobs", "list")["jobs"]] == ["embed"]
 
     def test_what_is_left_is_told_of_and_made_by_the_jobs(self, shell: Shell) -> None:
-        lines = "".join(json.dumps({"role": "user", "content": text}) + "\n" for text in ("tea", "bees"))
+        lines = "".join(
+            json.dumps({"role": "user", "content": text}) + "\n" for text in ("tea", "bees")
+        )
         told = shell.run("append", "ana", "--no-wait", text=lines)
-        assert "2 passages wait for their vectors" in told.stderr and "memoranda jobs run" in told.stderr
+        assert (
+            "2 passages wait for their vectors" in told.stderr
+            and "memoranda jobs run" in told.stderr
+        )
         assert "1 passage waits" in shell.run("remember", "ana", "trains", "--no-wait").stderr
         found = shell.meaning()
         assert found["state"] == "note" and "3 wait" in found["found"]
@@ -193,7 +198,9 @@ class TestDoctor:
         shell.use(NoEmbedder(LACK))
         shell.run("remember", "ana", "Keeps bees")
         monkeypatch.setattr(health, "_OVERDUE", timedelta(days=-1))
-        assert {check["name"]: check["state"] for check in shell.json("doctor")["checks"]}["jobs"] == "ok"
+        assert {check["name"]: check["state"] for check in shell.json("doctor")["checks"]}[
+            "jobs"
+        ] == "ok"
 
     def test_facts_hold_the_same_for_programs(self, shell: Shell) -> None:
         shell.run("remember", "ana", "Keeps bees")
@@ -224,7 +231,15 @@ class TestReembed:
     def test_one_that_is_killed_goes_on_where_it_stopped_and_recall_goes_on_meanwhile(
         self, shell: Shell
     ) -> None:
-        texts = ["Keeps bees", "Drinks tea", "Builds trains", "Has a hive", "Likes railway", "Tea", "Insects"]
+        texts = [
+            "Keeps bees",
+            "Drinks tea",
+            "Builds trains",
+            "Has a hive",
+            "Likes railway",
+            "Tea",
+            "Insects",
+        ]
         for text in texts:
             shell.run("remember", "ana", text)
 

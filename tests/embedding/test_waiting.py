@@ -67,9 +67,9 @@ class TestWaiting:
         async with opened(path, Topics()) as book:
             receipt = await book.remember("ana", "Keeps bees", agent="coach", wait_for="embedded")
             assert receipt.state == "embedded"
-            assert [hit.id for hit in await book.recall("ana", "hive", mode="meaning", agent="coach")] == [
-                receipt.id
-            ]
+            assert [
+                hit.id for hit in await book.recall("ana", "hive", mode="meaning", agent="coach")
+            ] == [receipt.id]
 
     async def test_the_write_is_on_disk_before_its_vectors_are_asked_for(self, path: Path) -> None:
         class Looking(Topics):
@@ -100,7 +100,10 @@ class TestWaiting:
         ("failure", "said"),
         [
             (EmbedderDown("the provider did not answer"), "did not answer"),
-            (RuntimeError("a bug of its own, with a secret"), "test/topics/3 made no vectors: RuntimeError"),
+            (
+                RuntimeError("a bug of its own, with a secret"),
+                "test/topics/3 made no vectors: RuntimeError",
+            ),
         ],
     )
     async def test_an_embedder_that_fails_leaves_the_write_standing(
@@ -117,7 +120,14 @@ class TestWaiting:
 
     @pytest.mark.parametrize(
         "given",
-        [np.ones((1, 1)), np.ones((1, 2)), np.ones((2, 3)), np.ones(3), np.full((1, 3), np.nan), [[1]]],
+        [
+            np.ones((1, 1)),
+            np.ones((1, 2)),
+            np.ones((2, 3)),
+            np.ones(3),
+            np.full((1, 3), np.nan),
+            [[1]],
+        ],
     )
     async def test_what_is_no_vector_of_the_embedding_is_never_stored_nor_compared(
         self, path: Path, given: Any
@@ -143,7 +153,10 @@ class TestWaiting:
                 await book.remember("ana", "Keeps bees"),
                 await book.remember("ana", "Keeps a dog", wait_for="embedded"),
             ):
-                assert (receipt.state, receipt.no_vectors_because) == ("stored", "words alone were asked for")
+                assert (receipt.state, receipt.no_vectors_because) == (
+                    "stored",
+                    "words alone were asked for",
+                )
             assert (await book.profiles.patch("ana", {"city": "Porto"})).no_vectors_because == ""
 
     async def test_a_repeated_operation_compares_as_ever(self, path: Path) -> None:
@@ -156,11 +169,15 @@ class TestWaiting:
             first = await once()
             again = await once(wait_for="embedded")
             assert again.state == "embedded"
-            assert again == replace(first, repeated=True) == await book.records.operation("ana", "one")
+            assert (
+                again == replace(first, repeated=True) == await book.records.operation("ana", "one")
+            )
         async with opened(path, None) as book:
             assert await book.remember("ana", "Keeps bees", operation="one") == again
 
-    async def test_what_is_no_way_of_waiting_is_refused_before_anything_is_written(self, path: Path) -> None:
+    async def test_what_is_no_way_of_waiting_is_refused_before_anything_is_written(
+        self, path: Path
+    ) -> None:
         async with opened(path, Topics()) as book:
             with pytest.raises(InvalidInput, match="is not 'stored' or 'embedded'") as caught:
                 await book.remember("ana", "Keeps bees", wait_for="indexed")
@@ -170,14 +187,21 @@ class TestWaiting:
     def test_the_synchronous_face_waits_too(self, path: Path) -> None:
         with open_sync(path, embed=Topics(), worker=False) as book:
             assert book.remember("ana", "Keeps bees", wait_for="embedded").state == "embedded"
-            assert book.thread("ana").append("user", "I like tea", wait_for="embedded").state == "embedded"
+            assert (
+                book.thread("ana").append("user", "I like tea", wait_for="embedded").state
+                == "embedded"
+            )
 
     async def test_the_local_model_is_waited_for(self, path: Path, local: LocalEmbedder) -> None:
         async with opened(path, local) as book:
             await book.remember("ana", "Works as a train driver")
-            receipt = await book.remember("ana", "Looks after several bee hives", wait_for="embedded")
+            receipt = await book.remember(
+                "ana", "Looks after several bee hives", wait_for="embedded"
+            )
             assert receipt.state == "embedded"
-            assert await by_meaning(book, "Who produces honey?") == ["Looks after several bee hives"]
+            assert await by_meaning(book, "Who produces honey?") == [
+                "Looks after several bee hives"
+            ]
 
 
 async def test_a_recall_finds_by_meaning_what_was_written_just_before(path: Path) -> None:
@@ -195,4 +219,6 @@ async def test_a_recall_finds_by_meaning_what_was_written_just_before(path: Path
         await (await book.thread("ana")).append(many)
         before = len(embedder.asked)
         await book.recall("ana", "railway")
-        assert embedder.asked[before:] == [["railway"]], "what is written by the dozen is left to the worker"
+        assert embedder.asked[before:] == [["railway"]], (
+            "what is written by the dozen is left to the worker"
+        )

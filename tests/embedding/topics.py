@@ -19,7 +19,15 @@ class Topics(Counting):
     """An embedder that knows a few words, each by its topic."""
 
     embedding = Embedding("test", "topics", 3)
-    topics: ClassVar = {"bees": 0, "hive": 0, "insects": 0, "trains": 1, "railway": 1, "tea": 2, "drinks": 2}
+    topics: ClassVar = {
+        "bees": 0,
+        "hive": 0,
+        "insects": 0,
+        "trains": 1,
+        "railway": 1,
+        "tea": 2,
+        "drinks": 2,
+    }
 
     @classmethod
     def of(cls, text: str) -> NDArray[np.float32]:

@@ -139,7 +139,10 @@ class Between:
 
     def _as_replica(self, link: Link, data: bytes) -> bytes:
         """The first packet asks for what a replica would answer."""
-        if link.has_begun or struct.unpack_from("!l", data, 4)[0] in (_SSL_REQUEST, _CANCEL_REQUEST):
+        if link.has_begun or struct.unpack_from("!l", data, 4)[0] in (
+            _SSL_REQUEST,
+            _CANCEL_REQUEST,
+        ):
             return data
         link.has_begun = True
         if not self.is_replica:

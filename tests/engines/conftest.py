@@ -73,7 +73,8 @@ def database(postgres: Place) -> Iterator[Place]:
 
     asyncio.run(run(f"CREATE DATABASE {name} OWNER reader_and_writer"))
     ours, administrators = (
-        urlunsplit(urlsplit(url)._replace(path=f"/{name}")) for url in (postgres.url, postgres.administrator)
+        urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+        for url in (postgres.url, postgres.administrator)
     )
     yield Place(ours, administrators)
     asyncio.run(run(f"DROP DATABASE {name} WITH (FORCE)"))

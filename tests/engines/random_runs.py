@@ -32,7 +32,9 @@ AUDIENCES = (EVERYONE, FOR_A, FOR_B, Audience.of_groups(["g1", "g2"]), Audience.
 def episode(work: World, dice: Dice, owner: Owner) -> c.Change:
     """An episode, now and then with calls that were cut off."""
     thread = dice.pick((None, work.some(dice, owner, "thread")))
-    episode = an_episode(owner, at=work.now, id=work.fresh(), thread=thread, agent=dice.pick(("a", None)))
+    episode = an_episode(
+        owner, at=work.now, id=work.fresh(), thread=thread, agent=dice.pick(("a", None))
+    )
     whole = WholeCall(place=1, call=ToolCall(tool="search", output="much"))
     overflow = Overflow(id=work.fresh(), owner=owner, episode=episode.id, calls=(whole,))
     terms = terms_of_record(episode) or b""
@@ -43,7 +45,11 @@ def an_item(work: World, dice: Dice, owner: Owner) -> c.Change:
     """An item, one that comes from elsewhere, or what is done to one."""
     if dice.rarely(3):
         held = work.some(dice, owner, "item")
-        done: tuple[c.Change, ...] = (RenewItem(held), DeleteItem(held), DeleteItem(held, 1 + dice.number(3)))
+        done: tuple[c.Change, ...] = (
+            RenewItem(held),
+            DeleteItem(held),
+            DeleteItem(held, 1 + dice.number(3)),
+        )
         return dice.pick(done)
     ttl = dice.pick((None, None, 30.0))
     made = Item(
@@ -70,7 +76,9 @@ def experience(work: World, dice: Dice, owner: Owner) -> c.Change:
     """A line, or what is done to one."""
     if dice.number(2):
         return line_change(work, dice, owner)
-    evidence = [(each, work.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]]
+    evidence = [
+        (each, work.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]
+    ]
     line = a_line(owner, "ask first", evidence, id=work.fresh(), audience=dice.pick(AUDIENCES))
     return c.AddExperience(line)
 

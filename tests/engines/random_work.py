@@ -96,7 +96,9 @@ class World:
         """A thread with a message, and two statements."""
         thread = a_thread(owner, self.now, id=self.fresh(), agent="a")
         said = a_message(owner, thread.id, "tea, please", self.now, id=self.fresh())
-        derived = a_memory(owner, "likes tea", self.now, id=self.fresh(), sources=(said.id,), agent="a")
+        derived = a_memory(
+            owner, "likes tea", self.now, id=self.fresh(), sources=(said.id,), agent="a"
+        )
         alone = a_memory(owner, "likes gin", self.now, id=self.fresh(), key="drink")
         made = (
             c.OpenThread(thread),
@@ -113,13 +115,22 @@ class World:
         made: list[c.Change] = []
         if undo:
             latest = self.positions.get(owner, 0)
-            made.append(c.Undo(max(1, latest - dice.number(6)), with_dependents=bool(dice.number(2))))
+            made.append(
+                c.Undo(max(1, latest - dice.number(6)), with_dependents=bool(dice.number(2)))
+            )
         else:
             made += [self.change(dice, owner) for _ in range(dice.pick((1, 1, 1, 2, 3)))]
         batch = c.Batch(
             owner,
             dice.pick((*(WHOLE,) * 9, *VIEWS)),
-            dice.pick((Actor(), Actor("agent", "a"), Actor("owner", owner.id), Actor("system", "formation"))),
+            dice.pick(
+                (
+                    Actor(),
+                    Actor("agent", "a"),
+                    Actor("owner", owner.id),
+                    Actor("system", "formation"),
+                )
+            ),
             self.now,
             tuple(made),
             dice.pick((*(ROOMY,) * 8, TIGHT, STRICT, EACH)),
@@ -134,10 +145,16 @@ class World:
     def _jobs(self, dice: Dice, owner: Owner) -> tuple[JobDraft, ...]:
         if not dice.rarely():
             return ()
-        name, delay, wait = dice.pick(("one", "two")), dice.pick((0.0, 3.0, 30.0)), dice.pick((None, 10.0))
+        name, delay, wait = (
+            dice.pick(("one", "two")),
+            dice.pick((0.0, 3.0, 30.0)),
+            dice.pick((None, 10.0)),
+        )
         insists = not dice.number(4)
         return (
-            JobDraft("form", name, {"n": dice.number(9)}, self.any_of(dice, owner), delay, wait, insists),
+            JobDraft(
+                "form", name, {"n": dice.number(9)}, self.any_of(dice, owner), delay, wait, insists
+            ),
         )
 
     def _expect(self, dice: Dice, owner: Owner) -> c.Expect:
@@ -145,7 +162,10 @@ class World:
             return c.Expect()
         versions = {self.some(dice, owner, "memory", "thread"): 1 + dice.number(3)}
         return dice.pick(
-            (c.Expect(versions=versions), c.Expect(last={self.some(dice, owner, "thread"): dice.number(4)}))
+            (
+                c.Expect(versions=versions),
+                c.Expect(last={self.some(dice, owner, "thread"): dice.number(4)}),
+            )
         )
 
     def target(self, dice: Dice, *, everything: bool = False) -> Target:
@@ -159,18 +179,31 @@ class World:
             leaving = tuple(self.some(dice, owner, "message") for _ in range(1 + dice.number(4)))
             return Target(owner, WHOLE, actor, leaving, ageing=True)
         if dice.rarely(5):
-            id, path = self.some(dice, owner, "item", "message", "memory"), dice.pick((None, "", "", "/t/0"))
+            id, path = (
+                self.some(dice, owner, "item", "message", "memory"),
+                dice.pick((None, "", "", "/t/0")),
+            )
             cut = (Span(start=0, end=1 + dice.number(4), path=path),)
             redaction = Redaction(id, cut, 1 + dice.number(2), dice.pick((None, None, self.now)))
             return Target(owner, view, actor, redactions=(redaction,))
-        return Target(owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner)))
+        return Target(
+            owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner))
+        )
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def change(self, dice: Dice, owner: Owner) -> c.Change:
         """Return one change of any sort."""
         make = dice.pick(
-            (self._remember, self._remember, self._append, self._open, self._memory, self._other, self._item)
+            (
+                self._remember,
+                self._remember,
+                self._append,
+                self._open,
+                self._memory,
+                self._other,
+                self._item,
+            )
         )
         return make(dice, owner)
 
@@ -203,7 +236,9 @@ class World:
             )
             for _ in range(1 + dice.number(3))
         )
-        return c.Append(thread, messages, tuple(terms_of_record(message) or b"" for message in messages))
+        return c.Append(
+            thread, messages, tuple(terms_of_record(message) or b"" for message in messages)
+        )
 
     def _remember(self, dice: Dice, owner: Owner) -> c.Change:
         agent = dice.pick(("a", "b", None))
@@ -223,7 +258,9 @@ class World:
             id=self.some(dice, owner, "memory", "thread") if dice.rarely(30) else self.fresh(),
         )
         audience = dice.pick((None, None, None, EVERYONE, GROUPS, FOR_A))
-        return c.Remember(memory, terms_of_record(memory) or b"", audience, dice.pick((None, None, "run")))
+        return c.Remember(
+            memory, terms_of_record(memory) or b"", audience, dice.pick((None, None, "run"))
+        )
 
     def _memory(self, dice: Dice, owner: Owner) -> c.Change:
         memory = self.some(dice, owner, "memory")
@@ -267,16 +304,23 @@ class World:
         status = dice.pick(tuple(ThreadStatus))
         fields: dict[str, Any] = {"status": status, "state": {"n": dice.number(3)}}
         episode = an_episode(
-            owner, at=self.now, id=self.fresh(), sources=tuple(dict.fromkeys(self.any_of(dice, owner)))
+            owner,
+            at=self.now,
+            id=self.fresh(),
+            sources=tuple(dict.fromkeys(self.any_of(dice, owner))),
         )
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
         formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
-        summed = SummariseThread(thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1)))
+        summed = SummariseThread(
+            thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1))
+        )
         return (closing, c.SetThread(thread, fields), formed, summed)[dice.number(4)]
 
     def _named(self, dice: Dice, owner: Owner) -> c.Change:
         if dice.rarely():
-            return c.RevokeKey(self.some(dice, owner, "key"), dice.pick((None, self.now + timedelta(days=1))))
+            return c.RevokeKey(
+                self.some(dice, owner, "key"), dice.pick((None, self.now + timedelta(days=1)))
+            )
         id, audience = self.fresh(), dice.pick((EVERYONE, FOR_A))
         if dice.number(2):
             opens = dice.pick((None, *OWNERS))
@@ -289,7 +333,9 @@ class World:
                 "digest": "0" * 64,
             }
             return c.PutNamed(Key(**fields, opens=opens, owners=users))
-        return c.PutNamed(Agent(id=id, owner=owner, audience=audience, name="waiter", model=dice.pick(TEXTS)))
+        return c.PutNamed(
+            Agent(id=id, owner=owner, audience=audience, name="waiter", model=dice.pick(TEXTS))
+        )
 
     def _import(self, dice: Dice, owner: Owner) -> c.Change:
         id = self.some(dice, owner, "memory", "message") if dice.rarely() else self.fresh()
@@ -299,7 +345,12 @@ class World:
             return c.Import(message, b"")
         sources, key = self.any_of(dice, owner), dice.pick((None, "drink"))
         memory = a_memory(
-            dice.pick(OWNERS), "brought", self.now, id=id, sources=tuple(dict.fromkeys(sources)), key=key
+            dice.pick(OWNERS),
+            "brought",
+            self.now,
+            id=id,
+            sources=tuple(dict.fromkeys(sources)),
+            key=key,
         )
         return c.Import(memory.changed(version=1 + dice.number(3)), b"")
 

@@ -42,7 +42,9 @@ class RehearsingEngine(InMemoryEngine):
         with self._lock:
             first = run(make(), partial(answer, Session.of(self._tables)))[0]
             again = run(make(), partial(answer, Session.of(self._tables)))[0]
-            assert plain(first) == plain(again), "a use case that reads gave another result the second time"
+            assert plain(first) == plain(again), (
+                "a use case that reads gave another result the second time"
+            )
             return again
 
     async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
@@ -53,7 +55,9 @@ class RehearsingEngine(InMemoryEngine):
             # The race is lost: others wrote to these owners and to new ones. All is asked anew, and that race is lost, too.
             _outcome(make, _disturbed(self._tables))
             found, writes = run_blind(make(), self._tables)
-            assert plain(first) == plain(found), "an earlier run left something behind that changed this one"
+            assert plain(first) == plain(found), (
+                "an earlier run left something behind that changed this one"
+            )
             first_owner: Owner | None = None
             for group in groups(writes):
                 carry_out(Session.of(self._tables), group)
@@ -78,7 +82,9 @@ class RehearsingEngine(InMemoryEngine):
         """Raise if the book is not legal between the writes of two owners."""
         if any(isinstance(getattr(write, "base", None), OwnerBase) for write in group):
             found, _ = run(verify(None), partial(answer, Session.of(self._tables)))
-            assert found.faults == (), f"after {[type(write).__name__ for write in group]}: {found.faults}"
+            assert found.faults == (), (
+                f"after {[type(write).__name__ for write in group]}: {found.faults}"
+            )
 
 
 def groups(writes: Iterable[Write]) -> list[list[Write]]:
@@ -115,7 +121,9 @@ def run_blind(deciding: Deciding[A], tables: Tables) -> tuple[A, list[Write]]:
         return done.value, writes
 
 
-def _answer_after(tables: Tables, writes: Sequence[Write], on: Session, question: Question[Any]) -> Any:
+def _answer_after(
+    tables: Tables, writes: Sequence[Write], on: Session, question: Question[Any]
+) -> Any:
     """Answer a question as if the writes were carried out already."""
     later, carried = pickle.loads(pickle.dumps((tables, list(writes))))
     carry_out(Session.of(later), carried)
@@ -157,5 +165,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [plain(part) for part in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *(plain(getattr(value, field.name)) for field in fields(value))]
+        return [
+            type(value).__name__,
+            *(plain(getattr(value, field.name)) for field in fields(value)),
+        ]
     return value

@@ -110,7 +110,9 @@ class Working:
 
     async def _put_terms(self, dice: Dice) -> None:
         ids = self._world.any_of(dice, dice.pick(OWNERS), 4)
-        await self._pair.same(lambda number, engine: engine.put_terms(RULE, dict.fromkeys(ids, bytes(9))))
+        await self._pair.same(
+            lambda number, engine: engine.put_terms(RULE, dict.fromkeys(ids, bytes(9)))
+        )
 
     async def _put_vectors(self, dice: Dice) -> None:
         embedding = dice.pick(EMBEDDINGS)
@@ -145,13 +147,19 @@ class Working:
         if not self._pair.leases:
             return
         self._world.tick(dice)
-        jobs, now, about = dice.pick(self._pair.leases), self._world.now, self._world.any_of(dice, ANN)
+        jobs, now, about = (
+            dice.pick(self._pair.leases),
+            self._world.now,
+            self._world.any_of(dice, ANN),
+        )
         calls: tuple[Callable[[int, Engine], Awaitable[bool]], ...] = (
             lambda number, engine: engine.finish(jobs[number]),
             lambda number, engine: engine.fail(jobs[number], "so", now, None),
             lambda number, engine: engine.fail(jobs[number], "so", now, now.replace(year=2026)),
             lambda number, engine: engine.renew(jobs[number], now, 9),
-            lambda number, engine: engine.postpone(jobs[number], now + timedelta(seconds=9), "down"),
+            lambda number, engine: engine.postpone(
+                jobs[number], now + timedelta(seconds=9), "down"
+            ),
             lambda number, engine: engine.keep(jobs[number], {"n": 1}, about),
             lambda number, engine: engine.replay(jobs[number].id, now),
             lambda number, engine: engine.drop(jobs[number].id),
@@ -211,7 +219,11 @@ class Working:
         own = self._world.ids_of(owner) if view in (WHOLE, AT_B) else []
         histories = [await engine.history(owner, view, id) for id in own]
         filters = [Filter(kinds=frozenset({kind})) for kind in ("fact", "user", "a")]
-        filters += [Filter(agent="a"), Filter(keys=frozenset({"drink"})), Filter(tags=frozenset({"a"}))]
+        filters += [
+            Filter(agent="a"),
+            Filter(keys=frozenset({"drink"})),
+            Filter(tags=frozenset({"a"})),
+        ]
         filters += [Filter(known_at=START + timedelta(seconds=passed)) for passed in (5, 30, 90)]
         filters += [Filter(as_of=START), Filter(trust=frozenset({"web", "user"}))]
         counts: list[Any] = [await engine.count(owner, view, each) for each in filters]
@@ -232,9 +244,13 @@ class Working:
             lines = await exported(self._pair.engines[1], owner)
             if not lines or await adopted(spare, owner, lines) is None:
                 continue
-            assert await scanned(spare, owner, WHOLE) == await scanned(self._pair.engines[0], owner, WHOLE)
+            assert await scanned(spare, owner, WHOLE) == await scanned(
+                self._pair.engines[0], owner, WHOLE
+            )
             for id in self._world.ids_of(owner):
-                told = [await each.history(owner, WHOLE, id) for each in (spare, self._pair.engines[0])]
+                told = [
+                    await each.history(owner, WHOLE, id) for each in (spare, self._pair.engines[0])
+                ]
                 assert told[0] == told[1]
         assert (await spare.verify()).faults == ()
 
@@ -254,7 +270,9 @@ async def scanned(engine: Engine, owner: Owner, view: View) -> Any:
 
 async def upkeep_aside(engine: Engine) -> Any:
     """All jobs but those that an engine puts for its own files."""
-    return sorted(map(repr, (job_shape(job) for job in await engine.jobs(None, 99) if job.owner is not None)))
+    return sorted(
+        map(repr, (job_shape(job) for job in await engine.jobs(None, 99) if job.owner is not None))
+    )
 
 
 async def embedding_work(engine: Engine) -> Any:
@@ -266,7 +284,9 @@ async def embedding_work(engine: Engine) -> Any:
 
 async def work(steps: list[tuple[str, int]], folder: Path) -> None:
     """Give the same work to a book in a file."""
-    await beside_the_reference(steps, await SqliteEngine.open(folder / "book.db", synchronous="OFF"))
+    await beside_the_reference(
+        steps, await SqliteEngine.open(folder / "book.db", synchronous="OFF")
+    )
 
 
 async def beside_the_reference(steps: list[tuple[str, int]], engine: Engine) -> None:
@@ -284,6 +304,10 @@ async def beside_the_reference(steps: list[tuple[str, int]], engine: Engine) -> 
 
 @settings(max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))
-def test_two_engines_given_the_same_work_say_and_hold_the_same(steps: list[tuple[str, int]]) -> None:
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+def test_two_engines_given_the_same_work_say_and_hold_the_same(
+    steps: list[tuple[str, int]],
+) -> None:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+    ) as folder:
         asyncio.run(work(steps, Path(folder)))

@@ -98,7 +98,9 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era():
     await pen.erase_all()
     (era,) = engine._tables.eras.values()
     assert [(entry.actor.id, entry.owner) for entry in era.ledger] == [(None, None)] * 3
-    assert {(line.hash, line.erased) for entry in era.ledger for line in entry.lines} == {(None, True)}
+    assert {(line.hash, line.erased) for entry in era.ledger for line in entry.lines} == {
+        (None, True)
+    }
     assert "ann" not in repr(engine._tables)
     assert "tea" not in repr(engine._tables)
 
@@ -130,7 +132,12 @@ def test_several_threads_may_write_to_one_book():
 
 async def test_two_books_digest_nothing_alike():
     digests = []
-    for engine in (InMemoryEngine(), InMemoryEngine(), InMemoryEngine(b"same"), InMemoryEngine(b"same")):
+    for engine in (
+        InMemoryEngine(),
+        InMemoryEngine(),
+        InMemoryEngine(b"same"),
+        InMemoryEngine(b"same"),
+    ):
         pen = Pen(engine)
         await pen.write(pen.remembering("tea", id=UUID(int=7)), operation="one", request=b"x")
         (entry,) = await pen.ledger()

@@ -98,7 +98,9 @@ async def test_one_operation_that_many_connections_bring_is_applied_once(postgre
     engines = [await PostgresEngine.open(address, connections=4) for _ in range(4)]
     pens = [Pen(engine) for engine in engines]
     id = UUID(int=7)
-    at_once = [pen.write(pen.remembering("tea", id=id), operation="one", request=b"x") for pen in pens * 4]
+    at_once = [
+        pen.write(pen.remembering("tea", id=id), operation="one", request=b"x") for pen in pens * 4
+    ]
     receipts = await asyncio.gather(*at_once)
     assert [receipt.repeated for receipt in receipts].count(False) == 1
     assert len(await pens[0].ledger()) == 1
@@ -112,7 +114,9 @@ async def test_an_owners_jobs_are_leased_one_at_a_time_by_workers_that_ask_at_on
     for owner in (ANN, BEN):
         drafts = tuple(JobDraft(kind="form", key=str(n)) for n in range(3))
         await Pen(engine, owner).write(jobs=drafts)
-    leased = await asyncio.gather(*(engine.lease(["form"], f"worker {n}", now, 60) for n in range(8)))
+    leased = await asyncio.gather(
+        *(engine.lease(["form"], f"worker {n}", now, 60) for n in range(8))
+    )
     assert sorted(job.owner.id for job in leased if job is not None and job.owner) == ["ann", "ben"]
     await engine.close()
 
@@ -158,7 +162,9 @@ async def test_a_schema_of_another_program_is_left_alone(own_server: Place):
     await connection.close()
 
 
-async def test_a_connection_that_the_server_ends_is_told_and_the_next_call_has_another(own_server: Place):
+async def test_a_connection_that_the_server_ends_is_told_and_the_next_call_has_another(
+    own_server: Place,
+):
     engine = await PostgresEngine.open(own_server.new_book(), connections=1)
     pen = Pen(engine)
     await pen.remember("tea")
@@ -177,7 +183,9 @@ async def test_a_connection_that_the_server_ends_is_told_and_the_next_call_has_a
     await engine.close()
 
 
-async def test_connections_that_the_server_ended_while_they_were_idle_are_not_noticed(own_server: Place):
+async def test_connections_that_the_server_ended_while_they_were_idle_are_not_noticed(
+    own_server: Place,
+):
     engine = await PostgresEngine.open(own_server.new_book(), connections=3)
     pen = Pen(engine)
     await asyncio.gather(*(pen.remember(str(n)) for n in range(6)))
@@ -226,7 +234,9 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(postgres: Pla
         assert [row[0] for row in await session.text("SELECT actor FROM ledger")] == [None] * 3
         waiting = await session.text("SELECT owner, payload FROM jobs")
         assert not [row for row in waiting if row[0] or "ann" in row[1] or "tea" in row[1]]
-        for table in "records versions links terms vectors uses shelves shelf_groups gone ids".split():
+        for (
+            table
+        ) in "records versions links terms vectors uses shelves shelf_groups gone ids".split():
             assert (await session.text(f"SELECT count(*) FROM {table}"))[0][0] == 0, table
 
     await engine.server.read(left, whole=True)
@@ -242,7 +252,9 @@ async def test_a_server_tells_of_itself_what_a_books_safety_hangs_on(own_server:
     assert facts.version.startswith(str(facts.release // 10_000))
     await engine.close()
     administered = own_server.administrator
-    engine = await PostgresEngine.open(f"{administered}{'&' if '?' in administered else '?'}schema=examined")
+    engine = await PostgresEngine.open(
+        f"{administered}{'&' if '?' in administered else '?'}schema=examined"
+    )
     assert (await engine.examine()).passes_walls
     await engine.close()
 
@@ -258,7 +270,10 @@ async def test_a_server_that_acknowledges_early_is_not_followed_in_that(own_serv
             ((found,),) = await session.text("SELECT current_setting('synchronous_commit')")
             return str(found)
 
-        assert (await beside.server.read(setting), await beside.server.write(setting)) == ("off", "on")
+        assert (await beside.server.read(setting), await beside.server.write(setting)) == (
+            "off",
+            "on",
+        )
         await beside.close()
     finally:
         await administrator.execute("ALTER ROLE reader_and_writer RESET synchronous_commit")

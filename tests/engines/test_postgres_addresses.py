@@ -145,13 +145,17 @@ def test_the_name_of_an_application_is_the_addresss_own():
         "hu℀sh",
     ],
 )
-def test_a_password_that_is_not_written_as_addresses_want_it_is_refused_and_not_shown(password: str):
+def test_a_password_that_is_not_written_as_addresses_want_it_is_refused_and_not_shown(
+    password: str,
+):
     with pytest.raises(InvalidInput) as refused:
         parse(f"postgresql://ann:{password}@host/books")
     assert "%2F" in str(refused.value) and "hu" not in str(refused.value)
 
 
-@pytest.mark.parametrize("wrong", ["sslmode=maybe", "target_session_attrs=best", "port=many", "sslmode"])
+@pytest.mark.parametrize(
+    "wrong", ["sslmode=maybe", "target_session_attrs=best", "port=many", "sslmode"]
+)
 async def test_options_that_the_driver_does_not_take_are_refused(wrong: str, tmp_path: object):
     with pytest.raises(MemorandaError) as refused:
         await PostgresEngine.open(f"postgresql://ann:hush@/books?host={tmp_path}&{wrong}")
@@ -183,7 +187,9 @@ async def test_options_that_the_driver_does_not_take_are_refused(wrong: str, tmp
         (asyncpg.SyntaxOrAccessError("anything else"), errors.StorageError),
     ],
 )
-def test_what_a_server_refuses_is_told_in_errors_of_our_own(theirs: Exception, ours: type[Exception]):
+def test_what_a_server_refuses_is_told_in_errors_of_our_own(
+    theirs: Exception, ours: type[Exception]
+):
     assert type(from_server(theirs, "here")) is ours
     with pytest.raises(ours, match="here"), translated("here"):
         raise theirs
@@ -195,7 +201,9 @@ def test_a_server_without_room_for_locks_is_told_with_the_setting_that_gives_it_
         raise refused
 
 
-def test_a_place_is_not_told_by_a_service_whose_file_may_say_something_else(monkeypatch: pytest.MonkeyPatch):
+def test_a_place_is_not_told_by_a_service_whose_file_may_say_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+):
     for address in (
         "postgresql:///?service=a",
         "postgresql://db/books?service=a",

@@ -25,7 +25,11 @@ EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "5"))
     derandomize="HYPOTHESIS_EXAMPLES" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
-@given(steps=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60
+    )
+)
 def test_a_server_given_the_same_work_says_and_holds_the_same(
     postgres: Place, steps: list[tuple[str, int]]
 ) -> None:

@@ -40,14 +40,18 @@ async def administrator(postgres: Place) -> AsyncIterator[Any]:
     await connection.close()
 
 
-async def test_a_passage_that_comes_to_another_shelf_while_its_vector_is_put_is_met_there(postgres: Place):
+async def test_a_passage_that_comes_to_another_shelf_while_its_vector_is_put_is_met_there(
+    postgres: Place,
+):
     engine = await PostgresEngine.open(postgres.new_book())
     pen = Pen(engine)
     await engine.begin_set(SMALL)
     moving = await pen.remember("likes tea", audience=FOR_A)
     for number in range(20):
         await pen.remember(f"likes {number}", audience=FOR_B)
-    held = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
+    held = {
+        shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)
+    }
 
     async def put(session: Session) -> None:
         there = await vector_sets.passages_among(session, PassagesAmong([moving]))
@@ -71,7 +75,9 @@ async def test_a_book_is_made_once_by_whoever_comes_whatever_isolation_a_role_is
     )
     for _ in range(3):
         address = postgres.new_book()
-        engines = await asyncio.gather(*(PostgresEngine.open(address, connections=1) for _ in range(4)))
+        engines = await asyncio.gather(
+            *(PostgresEngine.open(address, connections=1) for _ in range(4))
+        )
         await asyncio.gather(*(Pen(engine).remember(str(n)) for n, engine in enumerate(engines)))
         assert len(await Pen(engines[0]).scan()) == 4
         for engine in engines:
@@ -115,9 +121,7 @@ async def test_an_operators_limit_on_transactions_holds_for_what_is_no_upkeep(
 
 async def test_a_partition_takes_as_many_locks_as_the_page_for_operators_says(postgres: Place):
     engine = await PostgresEngine.open(f"{postgres.new_book()}&partitions=3")
-    asked = (
-        "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition"
-    )
+    asked = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition"
     ((count,),) = await engine.server.read(lambda session: session.text(asked))
     told = Path(__file__, "../../../docs/guides/postgresql.md").resolve().read_text("utf-8")
     await engine.close()

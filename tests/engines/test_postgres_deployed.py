@@ -20,7 +20,9 @@ import memoranda
 from tests.engines.postgres_server import Place
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-SERVICES: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.postgres.yaml").read_text("utf-8"))["services"]
+SERVICES: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.postgres.yaml").read_text("utf-8"))[
+    "services"
+]
 PASSWORD = "it's one of letters, digits and a quote"
 
 
@@ -33,10 +35,21 @@ async def address(postgres: Place) -> AsyncIterator[str]:
     for place in SERVICES["postgres"]["volumes"]:
         source, target, *_ = place.split(":")
         if target.startswith("/docker-entrypoint-initdb.d/"):
-            command = [psql, postgres.administrator, "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--file", source]
+            command = [
+                psql,
+                postgres.administrator,
+                "--no-psqlrc",
+                "--set=ON_ERROR_STOP=1",
+                "--file",
+                source,
+            ]
             surrounding = {**os.environ, "BOOK_PASSWORD": PASSWORD}
-            await asyncio.to_thread(subprocess.run, command, cwd=DEPLOY, env=surrounding, check=True)
-    book = urlsplit(re.sub(r"\$\{.*?\}", "secret", SERVICES["memoranda"]["environment"]["MEMORANDA_BOOK"]))
+            await asyncio.to_thread(
+                subprocess.run, command, cwd=DEPLOY, env=surrounding, check=True
+            )
+    book = urlsplit(
+        re.sub(r"\$\{.*?\}", "secret", SERVICES["memoranda"]["environment"]["MEMORANDA_BOOK"])
+    )
     server = urlsplit(postgres.administrator)
     place = f"{book.username}:{book.password}@{server.netloc.rpartition('@')[2]}"
     yield urlunsplit(server._replace(netloc=place, path=book.path))
@@ -53,6 +66,10 @@ async def test_the_service_has_an_ordinary_role_and_its_book_opens(address: str)
     connection = await asyncpg.connect(address)
     role = await connection.fetchrow("SELECT * FROM pg_roles WHERE rolname = current_user")
     assert role["rolname"] == "memoranda"
-    assert not any(role[right] for right in ("rolsuper", "rolbypassrls", "rolcreaterole", "rolcreatedb"))
-    assert await connection.fetchval("SELECT count(*) FROM pg_extension WHERE extname = 'vector'") == 1
+    assert not any(
+        role[right] for right in ("rolsuper", "rolbypassrls", "rolcreaterole", "rolcreatedb")
+    )
+    assert (
+        await connection.fetchval("SELECT count(*) FROM pg_extension WHERE extname = 'vector'") == 1
+    )
     await connection.close()

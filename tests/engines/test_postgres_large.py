@@ -39,7 +39,9 @@ async def large(postgres: Place, request: pytest.FixtureRequest) -> AsyncIterato
     """Yield a book whose one shelf is indexed on the server."""
     url = f"{await with_extension(postgres)}&partitions={request.param}"
     clock = Steps()
-    async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+    async with memoranda.open(
+        url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False
+    ) as book:
         await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(book, StandIn(1))
         await index_shelf(book)
@@ -158,19 +160,25 @@ async def test_a_forgotten_record_is_not_found_and_a_new_one_is_found_at_once(la
     assert (await large.admin.verify()).faults == ()
 
 
-async def test_verify_finds_a_vector_that_the_index_lacks_and_a_rebuild_has_it_indexed_anew(large: Book):
+async def test_verify_finds_a_vector_that_the_index_lacks_and_a_rebuild_has_it_indexed_anew(
+    large: Book,
+):
     engine = large.engine
     assert isinstance(engine, PostgresEngine)
     await engine.server.write(lambda s: s.run_text("DELETE FROM nearness_1"))
     faults = (await large.admin.verify()).faults
-    assert len(faults) == PASSAGES and all("does not contain the vector" in fault for fault in faults)
+    assert len(faults) == PASSAGES and all(
+        "does not contain the vector" in fault for fault in faults
+    )
     await large.admin.rebuild()
     assert [job.kind for job in await engine.jobs(None, 10)].count(FOLLOW) == 1
     await index_shelf(large)
     assert (await large.admin.verify()).faults == ()
 
 
-async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_agents_do_not(large: Book):
+async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_agents_do_not(
+    large: Book,
+):
     for text in ("the private tea", "private coffee", "private water and bread"):
         await large.remember("ann", text, agent="guide", audience="self")
     await lend_vectors(large, StandIn(1))
@@ -187,7 +195,9 @@ async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_ag
 async def test_the_reason_for_a_missing_hit_is_the_same(large: Book):
     ids = [
         record.id
-        for record in (await large.records.list("ann", types="memory", limit=3, as_owner=True)).records
+        for record in (
+            await large.records.list("ann", types="memory", limit=3, as_owner=True)
+        ).records
     ]
     found, held = await both(large, (await asked(large))[0], explain=ids)
     assert found == held
@@ -207,7 +217,10 @@ async def test_an_erased_owner_has_no_rows_left_in_the_indexes(large: Book):
             )
         ]
         assert tables
-        return [(await session.text(f"SELECT count(*) FROM {name}"))[0][0] for name in ["findable", *tables]]
+        return [
+            (await session.text(f"SELECT count(*) FROM {name}"))[0][0]
+            for name in ["findable", *tables]
+        ]
 
     assert set(await engine.server.read(left, whole=True)) == {0}
 
@@ -215,7 +228,9 @@ async def test_an_erased_owner_has_no_rows_left_in_the_indexes(large: Book):
 async def test_a_worker_indexes_a_shelf_that_has_become_large(postgres: Place):
     url = await with_extension(postgres)
     clock = Steps()
-    async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+    async with memoranda.open(
+        url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False
+    ) as book:
         engine = book.engine
         assert isinstance(engine, PostgresEngine)
         engine.large_shelves.threshold = PASSAGES // 2
@@ -223,7 +238,9 @@ async def test_a_worker_indexes_a_shelf_that_has_become_large(postgres: Place):
         await lend_vectors(book, StandIn(1))
         assert await engine.large_shelves.is_behind()
         assert [delta.large for _, delta in await looked(book)] == [False]
-        assert [job.kind for job in await engine.jobs(None, 100) if job.kind == "follow"] == ["follow"]
+        assert [job.kind for job in await engine.jobs(None, 100) if job.kind == "follow"] == [
+            "follow"
+        ]
         clock.now = utc_now() + STEP
         await book.worker.drain()
         assert [delta.large for _, delta in await looked(book)] == [True]

@@ -39,7 +39,15 @@ OWN = {
     ),
     *("records.hash", "versions.hash", "links.record", "links.source", "links.part", "gone.id"),
     *("ledger.actor_kind", "ledger.operation", "ledger.request", "tombstones.digest"),
-    *("jobs.id", "jobs.kind", "jobs.records", "jobs.state", "jobs.worker", "kept.job", "kept.records"),
+    *(
+        "jobs.id",
+        "jobs.kind",
+        "jobs.records",
+        "jobs.state",
+        "jobs.worker",
+        "kept.job",
+        "kept.records",
+    ),
     *("vector_sets.name", "spent.day", "spent.task", "spent.model"),
     *("restrictions.digest", "restrictions.mode", "key_uses.id"),
     *("read_audit.id", "read_audit.owner", "read_audit.verb", "read_audit.surface"),
@@ -103,7 +111,9 @@ async def test_a_table_that_upkeep_takes_away_meanwhile_keeps_no_other_from_bein
     await engine.close()
 
 
-async def test_others_who_write_meanwhile_are_not_taken_for_somebody_who_may_still_read(postgres: Place):
+async def test_others_who_write_meanwhile_are_not_taken_for_somebody_who_may_still_read(
+    postgres: Place,
+):
     engine = await PostgresEngine.open(postgres.new_book())
     pen, other = Pen(engine), Pen(engine, BEN)
     memory = await pen.remember("tea")
@@ -163,7 +173,9 @@ async def test_forgetting_again_is_pending_until_a_scrub_that_began_after_it_is_
     # The other erasure came after the beginning of that scrub.
     assert "dead rows" in (await other.erase(theirs)).pending_because
     assert (await engine.scrub()).complete
-    assert [(await p.erase(id)).state for p, id in ((pen, memory), (other, theirs))] == ["complete"] * 2
+    assert [(await p.erase(id)).state for p, id in ((pen, memory), (other, theirs))] == [
+        "complete"
+    ] * 2
     await administrator.execute("REVOKE pg_checkpoint FROM reader_and_writer")
     await administrator.close()
     await engine.close()

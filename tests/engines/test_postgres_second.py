@@ -6,7 +6,9 @@ import memoranda
 from tests.engines.postgres_server import Place
 
 
-async def test_a_second_conversation_knows_the_first_before_and_after_it_is_formed(postgres: Place) -> None:
+async def test_a_second_conversation_knows_the_first_before_and_after_it_is_formed(
+    postgres: Place,
+) -> None:
     address = postgres.new_book()
     async with memoranda.open(address, models=None, embed=None, worker=False) as book:
         thread = await book.thread("ana", name="monday", agent="coach")

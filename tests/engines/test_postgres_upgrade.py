@@ -15,7 +15,9 @@ from memoranda.errors import ReadOnly, StorageError, VersionMismatch  # noqa: E4
 from memoranda_conformance.builders import ANN, Pen  # noqa: E402
 from tests.engines.postgres_server import Place  # noqa: E402
 
-COLOURS = Migration(2, "colours", "CREATE TABLE colours (name text); INSERT INTO colours VALUES ('white')")
+COLOURS = Migration(
+    2, "colours", "CREATE TABLE colours (name text); INSERT INTO colours VALUES ('white')"
+)
 
 
 def with_steps(monkeypatch: pytest.MonkeyPatch, *more: Migration) -> None:
@@ -88,6 +90,7 @@ async def test_a_book_of_a_development_build_is_refused_and_left_alone(database:
         with pytest.raises(VersionMismatch, match="a development build"):
             await PostgresEngine.open(database.url, read_only=read_only)
     tables = await asked(
-        database, "SELECT tablename FROM pg_tables WHERE schemaname = 'memoranda' ORDER BY tablename"
+        database,
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'memoranda' ORDER BY tablename",
     )
     assert tables == ["ledger", "migrations", "owners"]

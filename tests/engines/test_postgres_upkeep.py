@@ -50,7 +50,9 @@ async def book(postgres: Place) -> AsyncIterator[Book]:
     """Yield a book with one large shelf that is not indexed yet."""
     url = f"{await with_extension(postgres)}{SOON}"
     clock = Steps()
-    async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as opened:
+    async with memoranda.open(
+        url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False
+    ) as opened:
         engine = engine_of(opened)
         await fill_mixed(opened, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(opened, StandIn(1))
@@ -82,7 +84,9 @@ async def finished(engine: PostgresEngine, kind: str) -> None:
 
 @asynccontextmanager
 async def open_meanwhile(
-    call: Callable[..., Coroutine[Any, Any, None]], before: Callable[[Session], Awaitable[Any]], **how: Any
+    call: Callable[..., Coroutine[Any, Any, None]],
+    before: Callable[[Session], Awaitable[Any]],
+    **how: Any,
 ) -> AsyncIterator[None]:
     """Keep a transaction open after it did something."""
     is_in, may_end = asyncio.Event(), asyncio.Event()
@@ -123,7 +127,9 @@ async def test_building_an_index_of_vectors_has_no_time_limit_and_blocks_nobody(
         return bool(rows)
 
     # Building an index waits for transactions that read vectors before, for longer than a statement may take.
-    async with open_meanwhile(engine.server.read, lambda s: s.text("SELECT 1 FROM vectors"), long=True):
+    async with open_meanwhile(
+        engine.server.read, lambda s: s.text("SELECT 1 FROM vectors"), long=True
+    ):
         updating = asyncio.create_task(engine.large_shelves.update())
         await until(engine, is_running)
         said = await book.remember("ann", "said in between", agent="helper", audience="global")
@@ -144,7 +150,9 @@ async def test_an_index_whose_building_was_interrupted_is_built_again(book: Book
     assert await engine.large_shelves.is_behind()
     with pytest.raises(StorageError):
         # Two equal rows make it fail, and an invalid index of this name is left.
-        await engine.server.outside(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON nearness_1 (owner)")
+        await engine.server.outside(
+            f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON nearness_1 (owner)"
+        )
     assert await engine.server.read(lambda s: s.value("relation", name))
     assert await engine.large_shelves.is_behind()
     assert not await is_large(book)
@@ -209,11 +217,16 @@ async def test_a_lock_that_is_held_for_long_is_noticed(postgres: Place):
 async def test_a_set_is_switched_while_a_transaction_reads_vectors_for_long(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
-    ids = [record.id for record in (await book.records.list("ann", limit=100, as_owner=True)).records]
+    ids = [
+        record.id for record in (await book.records.list("ann", limit=100, as_owner=True)).records
+    ]
     await engine.begin_set(LARGE)
     await engine.put_vectors(LARGE, vectors_of(LARGE, *ids))
     async with open_meanwhile(
-        engine.server.read, lambda s: s.text("SELECT 1 FROM vectors, nearness_1"), whole=True, long=True
+        engine.server.read,
+        lambda s: s.text("SELECT 1 FROM vectors, nearness_1"),
+        whole=True,
+        long=True,
     ):
         assert await engine.switch_set(LARGE)
         # A job was put, and the table of the old set is dropped later.

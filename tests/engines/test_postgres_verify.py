@@ -56,5 +56,7 @@ async def test_verify_finds_every_fault_and_a_rebuild_mends_what_it_can(postgres
     planted = PLANTED | OWN
     results = {name: await tried(engine, fault.statement) for name, fault in planted.items()}
     assert missed(planted, results) == {}
-    assert {name for name in upkeep() if name in TABLE_FAULTS} <= {fault.told for fault in planted.values()}
+    assert {name for name in upkeep() if name in TABLE_FAULTS} <= {
+        fault.told for fault in planted.values()
+    }
     await engine.close()

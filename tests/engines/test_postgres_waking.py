@@ -22,7 +22,9 @@ from memoranda.engines.postgres.server import listener  # noqa: E402
 from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 NEVER = 3600.0
-LISTENERS = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = 'memoranda'"
+LISTENERS = (
+    "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = 'memoranda'"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +132,9 @@ async def test_what_comes_due_in_a_book_beside_it_wakes_nobody(
     assert woken.times == 2
 
 
-async def test_a_storm_of_notices_is_one_waking_and_one_more(two: tuple[PostgresEngine, PostgresEngine]):
+async def test_a_storm_of_notices_is_one_waking_and_one_more(
+    two: tuple[PostgresEngine, PostgresEngine],
+):
     one, other = two
     woken = await listening(one)
 
@@ -144,7 +148,9 @@ async def test_a_storm_of_notices_is_one_waking_and_one_more(two: tuple[Postgres
     assert woken.times <= 3
 
 
-async def test_a_thousand_commits_put_every_job_and_few_wakings(two: tuple[PostgresEngine, PostgresEngine]):
+async def test_a_thousand_commits_put_every_job_and_few_wakings(
+    two: tuple[PostgresEngine, PostgresEngine],
+):
     one, other = two
     woken = await listening(one)
     for _ in range(10):
@@ -153,7 +159,9 @@ async def test_a_thousand_commits_put_every_job_and_few_wakings(two: tuple[Postg
     assert len(await one.jobs(JobState.WAITING, 1000)) == 100
 
 
-async def test_a_listener_that_is_cut_off_listens_again_and_wakes_for_what_it_missed(postgres: Place):
+async def test_a_listener_that_is_cut_off_listens_again_and_wakes_for_what_it_missed(
+    postgres: Place,
+):
     if not postgres.administrator:
         pytest.skip("only on a server of the tests' own")
     address = postgres.new_book()
@@ -181,7 +189,9 @@ async def test_a_listener_notices_that_nobody_speaks_any_more(
     address = postgres.new_book()
     other = await PostgresEngine.open(address)
     async with between(address) as way:
-        one = await PostgresEngine.open(through(address, way, longest_statement=0.5, longest_wait=0.5))
+        one = await PostgresEngine.open(
+            through(address, way, longest_statement=0.5, longest_wait=0.5)
+        )
         woken = await listening(one)
         way.is_silent = True
         await way.ended.wait()

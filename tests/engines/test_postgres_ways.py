@@ -95,7 +95,9 @@ async def test_an_erasure_goes_to_the_server_as_often_for_a_hundred_records_as_f
     await engine.close()
 
 
-async def test_a_read_goes_to_the_server_between_its_begin_and_its_end_once(postgres: Place, ways: Ways):
+async def test_a_read_goes_to_the_server_between_its_begin_and_its_end_once(
+    postgres: Place, ways: Ways
+):
     engine = await PostgresEngine.open(postgres.new_book())
     pen = Pen(engine)
     id = await pen.remember("likes tea")
@@ -103,7 +105,9 @@ async def test_a_read_goes_to_the_server_between_its_begin_and_its_end_once(post
     assert await ways.of(engine.scan(ANN, WHOLE, Filter(), None, 10)) == 3
     scan = Scan(ANN, WHOLE, Filter(), None, 10)
     assert await ways.of(engine.scans([scan, scan])) == 4
-    marks = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
+    marks = {
+        shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)
+    }
     seen = await ways.of(engine.look(ANN, WHOLE, marks.get, lambda _: [id]))
     assert seen == 4
     await engine.close()
@@ -124,7 +128,11 @@ async def test_a_history_goes_to_the_server_as_often_for_twelve_versions_as_for_
         sent.append(await ways.of(engine.history(ANN, AT_A, memory)))
         steps = await engine.history(ANN, AT_A, memory)
         # Each version names sources that this agent may read.
-        assert [len(step.record.rests_on()) for step in steps if step.record is not None][:3] == [1, 2, 3]
+        assert [len(step.record.rests_on()) for step in steps if step.record is not None][:3] == [
+            1,
+            2,
+            3,
+        ]
         assert len(steps) == count + 1
     assert sent[0] == sent[1]
     await engine.close()
@@ -155,9 +163,9 @@ async def test_a_changed_record_and_a_new_one_of_the_same_key_are_stored_togethe
     pen = Pen(engine)
     for name in ("tea", "coffee", "water"):
         await pen.remember(f"likes {name}", key="drink")
-    assert [getattr(one, "content", None) for one in await pen.scan(statuses=frozenset({"active"}))] == [
-        "likes water"
-    ]
+    assert [
+        getattr(one, "content", None) for one in await pen.scan(statuses=frozenset({"active"}))
+    ] == ["likes water"]
     assert (await engine.verify()).faults == ()
     await engine.close()
 
@@ -179,7 +187,9 @@ async def test_every_statement_has_its_index_on_tables_that_nobody_has_looked_at
     await engine.close()
 
 
-async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that_are_known(postgres: Place):
+async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that_are_known(
+    postgres: Place,
+):
     engine = await PostgresEngine.open(postgres.new_book())
 
     async def filled(session: Any) -> None:
@@ -187,7 +197,9 @@ async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that
         await session.run_text(
             "INSERT INTO owners (kind, era, digest) SELECT 'user', int4send(n), '' FROM generate_series(1, 500) AS n"
         )
-        await session.run_text("INSERT INTO shelves (owner, audience) SELECT no, 'global' FROM owners")
+        await session.run_text(
+            "INSERT INTO shelves (owner, audience) SELECT no, 'global' FROM owners"
+        )
         await session.run_text(
             "INSERT INTO records (owner, id, shelf, type, version, position, recorded_at, seq, at, facets, learnt, mark,"
             " hash, body) SELECT s.owner, int8send(s.no * 100 + n), s.no, 'message', 1, n, n, 0, n, '', n, n, '', ''"
@@ -207,7 +219,8 @@ async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that
         name
         for name, plan in plans.items()
         for line, below in zip(plan, [*plan[1:], ""], strict=True)
-        if re.search(rf"Index (Only )?Scan .* on ({'|'.join(big)})\b", line) and "Index Cond" not in below
+        if re.search(rf"Index (Only )?Scan .* on ({'|'.join(big)})\b", line)
+        and "Index Cond" not in below
     }
     assert walked <= _WALKS, {name: plans[name] for name in walked - _WALKS}
 
@@ -220,5 +233,7 @@ async def _plans(session: Any) -> dict[str, list[str]]:
         await session.run_text(f"PREPARE planned_{name} AS {text}")
         count = max([0, *(int(number) for number in re.findall(r"\$(\d+)", text))])
         given = f"({', '.join(['NULL'] * count)})" if count else ""
-        found[name] = [row[0].strip() for row in await session.text(f"EXPLAIN EXECUTE planned_{name}{given}")]
+        found[name] = [
+            row[0].strip() for row in await session.text(f"EXPLAIN EXECUTE planned_{name}{given}")
+        ]
     return found

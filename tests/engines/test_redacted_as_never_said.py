@@ -134,7 +134,9 @@ async def take_out(book: Book, redactions: list[Redaction], way: str) -> None:
         return
     hid = await hide(book, redactions)
     if way == "hidden and erased":
-        await book.admin.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
+        await book.admin.backups.forget(
+            Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False
+        )
 
 
 async def hide(book: Book, redactions: list[Redaction]) -> Receipt:
@@ -160,7 +162,10 @@ def test_recall_is_as_if_the_words_that_were_taken_out_had_never_been_said(
     async def same(seed: int) -> None:
         talk = Talk.drawn(rng := random.Random(f"{seed} {way}"))
         server = server_of(request, engine)
-        async with a_book(engine, tmp_path, server) as told, a_book(engine, tmp_path, server) as never:
+        async with (
+            a_book(engine, tmp_path, server) as told,
+            a_book(engine, tmp_path, server) as never,
+        ):
             redactions = await tell(told, talk, whole=True)
             await tell(never, talk, whole=False)
             await told.admin.embed()
@@ -172,7 +177,9 @@ def test_recall_is_as_if_the_words_that_were_taken_out_had_never_been_said(
             gone = sorted(talk.out)
             for question in (*rng.sample(WORDS, 3), _sentence(rng, "n1x0"), *gone[:2]):
                 for mode in ("words", "meaning", "hybrid"):
-                    of_told, of_never = [await recalled(book, question, mode) for book in (told, never)]
+                    of_told, of_never = [
+                        await recalled(book, question, mode) for book in (told, never)
+                    ]
                     if way == "hidden":
                         # What is hidden still counts in statistics, since an undo brings it back.
                         assert not [hit for hit in of_told if any(one in hit[0] for one in gone)]
@@ -205,7 +212,9 @@ async def all_reads(book: Book) -> dict[str, Any]:
         "listed": {str(one.id): one.model_copy(update=same) for one in records},
         "got": {str(one.id): one.model_copy(update=same) for one in got},
         "recalled": [
-            await recalled(book, word, mode) for word in WORDS for mode in ("words", "meaning", "hybrid")
+            await recalled(book, word, mode)
+            for word in WORDS
+            for mode in ("words", "meaning", "hybrid")
         ],
         "context": context.text,
         "exported": exported,
@@ -243,7 +252,9 @@ def test_an_undo_of_hiding_restores_every_byte_of_every_read_until_it_is_finishe
 
             again = [Redaction(one.message, one.spans) for one in redactions]
             hid = await hide(book, again)
-            await book.admin.backups.forget(Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False)
+            await book.admin.backups.forget(
+                Target(ANA, WHOLE, ACTOR, hidden=hid.position), backups=False
+            )
             with pytest.raises(Erased):
                 await book.undo(ANA, hid.position, as_owner=True)
             gone = json.dumps(await all_reads(book), default=str)

@@ -69,19 +69,27 @@ async def work(steps: list[tuple[str, int, int, int]], folder: Path) -> None:
     leased: tuple[dict[Owner, Job], dict[Owner, Job]] = ({}, {})
     try:
         for step in steps:
-            one, two = [await take(each, jobs, step) for each, jobs in zip(engines, leased, strict=True)]
+            one, two = [
+                await take(each, jobs, step) for each, jobs in zip(engines, leased, strict=True)
+            ]
             assert one == two
             for tenant in ("default", "Default"):
                 for only in ASKED:
                     one, two = [await each.spent(tenant, only) for each in engines]
                     assert one == two
-                    assert [await each.spent_in_all(tenant, only) for each in engines] == [total(one)] * 2
+                    assert [await each.spent_in_all(tenant, only) for each in engines] == [
+                        total(one)
+                    ] * 2
     finally:
         await sqlite.close()
 
 
 @settings(max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ)
 @given(st.lists(STEPS, min_size=1, max_size=30))
-def test_two_engines_told_of_the_same_spending_tell_the_same(steps: list[tuple[str, int, int, int]]) -> None:
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+def test_two_engines_told_of_the_same_spending_tell_the_same(
+    steps: list[tuple[str, int, int, int]],
+) -> None:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+    ) as folder:
         asyncio.run(work(steps, Path(folder)))

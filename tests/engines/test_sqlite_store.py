@@ -54,7 +54,9 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(tmp_path: Pat
     await pen.erase_all()
     await engine.close()
     with closing(sqlite3.connect(tmp_path / "book.db")) as connection:
-        assert connection.execute("SELECT tenant, kind, id FROM owners").fetchall() == [(None, None, None)]
+        assert connection.execute("SELECT tenant, kind, id FROM owners").fetchall() == [
+            (None, None, None)
+        ]
         entries = connection.execute("SELECT actor, body FROM ledger ORDER BY position").fetchall()
         assert [actor for actor, _ in entries] == [None] * 3
         lines = [line for _, body in entries for line in load_entry_body(body)[0]]
@@ -95,7 +97,10 @@ async def test_forgetting_again_after_a_kill_says_pending_while_somebody_reads_a
     memory = await pen.remember("qzcanary")
     with reading(path):
         killed = await asyncio.to_thread(
-            subprocess.run, [sys.executable, "-c", _KILLED, str(path), str(memory)], check=False, timeout=60
+            subprocess.run,
+            [sys.executable, "-c", _KILLED, str(path), str(memory)],
+            check=False,
+            timeout=60,
         )
         assert killed.returncode == -signal.SIGKILL
         again = await pen.erase(memory)

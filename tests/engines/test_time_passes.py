@@ -66,10 +66,14 @@ async def recalled(book: Book, question: str, **only: Any) -> list[str]:
     return sorted(hit.text for hit in await book.recall("ana", question, only=cast(Only, only)))
 
 
-async def test_a_memory_is_recalled_until_it_ends_and_then_only_if_asked_for(book: Book, clock: Hands):
+async def test_a_memory_is_recalled_until_it_ends_and_then_only_if_asked_for(
+    book: Book, clock: Hands
+):
     trip = await book.remember("ana", "Ana is in Rome", kind="context", valid_to=START + DAY)
     await book.remember("ana", "Ana lives in Bonn")
-    await book.remember("ana", "Ana will bring maps of Rome", kind="commitment", valid_to=START + DAY)
+    await book.remember(
+        "ana", "Ana will bring maps of Rome", kind="commitment", valid_to=START + DAY
+    )
     owed, rome, bonn = "Ana will bring maps of Rome", "Ana is in Rome", "Ana lives in Bonn"
     clock.now = START + DAY - MOMENT
     assert await recalled(book, "Ana Rome Bonn") == [rome, bonn, owed]
@@ -85,7 +89,9 @@ async def test_a_memory_is_recalled_until_it_ends_and_then_only_if_asked_for(boo
     # Reads that name records, or list them, still show it.
     assert isinstance(await book.records.get("ana", trip.id), Memory)
     assert (
-        len((await book.records.list("ana", types="memory")).records) == 3 == await book.records.count("ana")
+        len((await book.records.list("ana", types="memory")).records)
+        == 3
+        == await book.records.count("ana")
     )
     assert (await book.why("ana", trip.id)).record.id == trip.id
     assert len(await book.records.history("ana", trip.id)) == 1
@@ -98,7 +104,9 @@ async def test_a_superseded_memory_is_recalled_by_its_status_although_its_time_h
     clock.now += DAY
     await book.remember("ana", "Ana lives in Rome", key="town")
     assert await recalled(book, "where does Ana live") == ["town: Ana lives in Rome"]
-    assert await recalled(book, "where does Ana live", statuses=["superseded"]) == ["town: Ana lives in Bonn"]
+    assert await recalled(book, "where does Ana live", statuses=["superseded"]) == [
+        "town: Ana lives in Bonn"
+    ]
 
 
 async def drained(book: Book) -> None:
@@ -106,8 +114,12 @@ async def drained(book: Book) -> None:
     await book.jobs.run()
 
 
-async def test_what_expires_is_out_of_every_read_at_that_moment_and_then_erased(book: Book, clock: Hands):
-    code = (await book.remember("ana", "Ana has the code 7321", kind="context", expires_at=START + DAY)).id
+async def test_what_expires_is_out_of_every_read_at_that_moment_and_then_erased(
+    book: Book, clock: Hands
+):
+    code = (
+        await book.remember("ana", "Ana has the code 7321", kind="context", expires_at=START + DAY)
+    ).id
     run = (
         await book.episodes.record(
             "ana", summary="Ana asked for the code", outcome="succeeded", expires_at=START + DAY
@@ -138,16 +150,24 @@ async def test_what_expires_is_out_of_every_read_at_that_moment_and_then_erased(
     clock.now = START + DAY + timedelta(hours=1)
     await drained(book)
     assert str(code) not in "".join([line async for line in book.admin.export("ana")])
-    assert [entry.lines[0].verb for entry in await book.records.ledger("ana", as_owner=True)][-1] == "erase"
+    assert [entry.lines[0].verb for entry in await book.records.ledger("ana", as_owner=True)][
+        -1
+    ] == "erase"
     assert (await book.records.get("ana", stays)).id == stays
 
 
-async def test_a_kind_has_a_time_to_live_that_begins_again_when_it_is_said_again(address: str, clock: Hands):
+async def test_a_kind_has_a_time_to_live_that_begins_again_when_it_is_said_again(
+    address: str, clock: Hands
+):
     limits = Limits(kind_days={"context": 2})
-    async with memoranda.open(address, clock=clock, limits=limits, worker=False, embed=None) as book:
+    async with memoranda.open(
+        address, clock=clock, limits=limits, worker=False, embed=None
+    ) as book:
         one = (await book.remember("ana", "Ana is in Rome", kind="context")).id
         await book.remember("ana", "Ana is ill", kind="context")
-        own = (await book.remember("ana", "Ana is at work", kind="context", expires_at=START + 9 * DAY)).id
+        own = (
+            await book.remember("ana", "Ana is at work", kind="context", expires_at=START + 9 * DAY)
+        ).id
         fact = (await book.remember("ana", "Ana lives in Bonn")).id
         clock.now = START + DAY
         await book.memories.confirm("ana", one)
@@ -157,9 +177,13 @@ async def test_a_kind_has_a_time_to_live_that_begins_again_when_it_is_said_again
         assert {hit.id for hit in await book.recall("ana", "Ana Rome ill work Bonn")} == {own, fact}
 
 
-async def test_a_key_is_free_and_a_cap_has_room_when_their_memory_has_expired(address: str, clock: Hands):
+async def test_a_key_is_free_and_a_cap_has_room_when_their_memory_has_expired(
+    address: str, clock: Hands
+):
     limits = Limits(memories_per_owner=2, at_capacity="reject")
-    async with memoranda.open(address, clock=clock, limits=limits, worker=False, embed=None) as book:
+    async with memoranda.open(
+        address, clock=clock, limits=limits, worker=False, embed=None
+    ) as book:
         old = (
             await book.remember(
                 "ana", "Ana is in Rome", key="place", trust="operator", expires_at=START + DAY
@@ -180,7 +204,9 @@ async def test_a_key_is_free_and_a_cap_has_room_when_their_memory_has_expired(ad
             await book.records.get("ana", old)
 
 
-async def test_a_moment_that_has_passed_is_refused_and_an_amended_one_counts(book: Book, clock: Hands):
+async def test_a_moment_that_has_passed_is_refused_and_an_amended_one_counts(
+    book: Book, clock: Hands
+):
     with pytest.raises(InvalidInput, match="expires_at"):
         await book.remember("ana", "late", expires_at=START)
     id = (await book.remember("ana", "Ana is in Rome", expires_at=START + DAY)).id
@@ -195,7 +221,9 @@ async def test_a_moment_that_has_passed_is_refused_and_an_amended_one_counts(boo
     assert "expires_at" not in found.model_dump(exclude_defaults=True)
 
 
-async def test_many_records_are_forgotten_by_conditions_and_the_rest_stays(book: Book, clock: Hands):
+async def test_many_records_are_forgotten_by_conditions_and_the_rest_stays(
+    book: Book, clock: Hands
+):
     thread = await book.thread("ana")
     (said,) = (await thread.append([{"role": "user", "content": "I like tea and rum"}])).ids()
     tea = (await book.remember("ana", "Ana likes tea", kind="preference", sources=[said])).id
@@ -207,7 +235,12 @@ async def test_many_records_are_forgotten_by_conditions_and_the_rest_stays(book:
     with pytest.raises(NotAllowed):
         await book.forgetting.forget_all("ana", kind="preference")
     plan = await book.forgetting.forget_all("ana", kind="preference", dry_run=True, as_owner=True)
-    assert (plan.found, plan.dry_run, plan.removed, plan.all_portions) == ({"memory": 2}, True, {}, 1)
+    assert (plan.found, plan.dry_run, plan.removed, plan.all_portions) == (
+        {"memory": 2},
+        True,
+        {},
+        1,
+    )
     assert await book.records.count("ana", types="memory") == 2
     old = await book.forgetting.forget_all("ana", before=START + DAY, as_owner=True)
     # What has expired is forgotten, too.
@@ -260,7 +293,9 @@ async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
 ):
     settings = tmp_path / "settings.toml"
     settings.write_text("[retention]\nmessages_days = 2\nthreads_days = 10\nepisodes_days = 90\n")
-    opened = memoranda.open(address, clock=clock, config=settings, worker=False, embed=None, models="none")
+    opened = memoranda.open(
+        address, clock=clock, config=settings, worker=False, embed=None, models="none"
+    )
     async with opened as book:
         thread = await book.thread("ana")
         words = [{"role": "user", "content": "My name is Ana and I live in Bonn."}]
@@ -271,12 +306,16 @@ async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
         clock.now += timedelta(hours=1)
         await book.jobs.run()
         left = {thread.id, said, run}
-        kept = {record.id for record in await book.records.list("ana", types="memory", as_owner=True)}
+        kept = {
+            record.id for record in await book.records.list("ana", types="memory", as_owner=True)
+        }
         assert note in kept and len(kept) > 1
         await unformed.append([{"role": "user", "content": "I am still here"}])
 
         async def there() -> set[Any]:
-            listed = await book.records.list("ana", types=("thread", "message", "episode"), as_owner=True)
+            listed = await book.records.list(
+                "ana", types=("thread", "message", "episode"), as_owner=True
+            )
             return {record.id for record in listed} & {thread.id, said, unformed.id, run}
 
         clock.now = START + 3 * DAY
@@ -290,9 +329,13 @@ async def test_threads_and_episodes_leave_by_age_and_memories_of_them_stay(
         clock.now = START + 91 * DAY
         await book.jobs.run()
         assert run not in await there()
-        assert kept <= {record.id for record in await book.records.list("ana", types="memory", as_owner=True)}
+        assert kept <= {
+            record.id for record in await book.records.list("ana", types="memory", as_owner=True)
+        }
         entries = await book.records.ledger("ana", as_owner=True)
-        gone = {(line.verb, line.type) for entry in entries for line in entry.lines if line.id in left}
+        gone = {
+            (line.verb, line.type) for entry in entries for line in entry.lines if line.id in left
+        }
         assert {("age", "message"), ("age", "thread"), ("age", "episode")} <= gone
         assert (await book.admin.verify()).faults == ()
 
@@ -305,10 +348,17 @@ async def test_a_thread_that_has_expired_is_out_of_sight_and_not_erased(book: Bo
     assert {hit.id for hit in await book.recall("ana", "code", types="message")} == {said}
     assert "heron" in (await book.context("ana", thread=thread.id)).text
     clock.now = START + DAY
-    for how in ({}, {"mode": "recent"}, {"only": {"as_of": START}}, {"only": {"thread": thread.id}}):
+    for how in (
+        {},
+        {"mode": "recent"},
+        {"only": {"as_of": START}},
+        {"only": {"thread": thread.id}},
+    ):
         given = cast(dict[str, Any], how)
         found = await book.recall("ana", "code heron", **given)
-        assert said not in {hit.id for hit in found} | {one.record.id for hit in found for one in hit.folded}
+        assert said not in {hit.id for hit in found} | {
+            one.record.id for hit in found for one in hit.folded
+        }
         assert said not in {source.id for hit in found for source in hit.sources}
     assert {record.id for record in await book.records.list("ana")} == {code}
     assert await book.records.count("ana") == 1

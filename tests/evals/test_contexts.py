@@ -44,7 +44,9 @@ TALK: list[dict[str, Any]] = [
         ("pottery classes", "- [2023-05-08, user] A class of pottery"),
     ],
 )
-def test_an_answer_stands_in_a_context_however_its_words_are_written(answer: str, text: str) -> None:
+def test_an_answer_stands_in_a_context_however_its_words_are_written(
+    answer: str, text: str
+) -> None:
     assert Answer(answer).stands_in(text)
 
 
@@ -65,7 +67,12 @@ def test_a_file_is_measured_raw_and_formed_and_stale_statements_beside_it(
 ) -> None:
     own = tmp_path / "own.json"
     turns = ["I live in Paris.", "I don't live in Paris anymore, I live in Lyon now."]
-    item = {"id": "a", "language": "en", "turns": turns, "gone": [{"kind": "home", "value": "Paris"}]}
+    item = {
+        "id": "a",
+        "language": "en",
+        "turns": turns,
+        "gone": [{"kind": "home", "value": "Paris"}],
+    }
     own.write_text(json.dumps({"items": [item | {"expect": []}]}))
     monkeypatch.setattr("evals.contexts.SET", own)
     file = tmp_path / "talk.json"

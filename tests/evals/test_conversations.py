@@ -44,7 +44,9 @@ def test_what_is_right_missed_wrong_and_stale_is_counted(
     assert "missed" not in capsys.readouterr().out
     main(["--data", str(path), "--misses"])
     out = capsys.readouterr().out
-    assert "missed likes: blues" in out and "wrong  likes: jazz" in out and "stale  likes: jazz" in out
+    assert (
+        "missed likes: blues" in out and "wrong  likes: jazz" in out and "stale  likes: jazz" in out
+    )
 
 
 def test_a_file_of_another_form_is_refused(tmp_path: Path) -> None:

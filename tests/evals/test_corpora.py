@@ -23,7 +23,8 @@ def talk(*turns: dict[str, Any], **more: Any) -> dict[str, Any]:
         "speaker_a": "Ana",
         "speaker_b": "Bo",
         "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": list(turns) or [said("D1:1", "I keep bees."), said("D1:2", "Since when?", "Bo")],
+        "session_1": list(turns)
+        or [said("D1:1", "I keep bees."), said("D1:2", "Since when?", "Bo")],
         **more,
     }
 
@@ -55,7 +56,9 @@ def gold(tmp_path: Path, evidence: Any, **sessions: Any) -> frozenset[str]:
         ([["D1:1"], None, 7, "D2:1"], {"D1:1", "D2:1"}),
     ],
 )
-def test_evidence_is_read_as_its_annotator_meant_it(tmp_path: Path, evidence: Any, meant: set[str]) -> None:
+def test_evidence_is_read_as_its_annotator_meant_it(
+    tmp_path: Path, evidence: Any, meant: set[str]
+) -> None:
     assert gold(tmp_path, evidence, session_2=[said("D2:1", "Bees again.")]) == meant
 
 
@@ -87,7 +90,8 @@ def test_what_a_turn_lacks_is_made_up_for(tmp_path: Path) -> None:
         said("D1:2", "The same id again."),
     ]
     corpus = read(
-        tmp_path, {"qa": [asked(["D1:1"])], "conversation": {"session_1": turns, "session_2_date_time": "x"}}
+        tmp_path,
+        {"qa": [asked(["D1:1"])], "conversation": {"session_1": turns, "session_2_date_time": "x"}},
     )
     found = corpus.conversations[0].turns
     assert [(turn.id, turn.text) for turn in found] == [
@@ -108,7 +112,11 @@ def test_dates_are_read_in_their_usual_forms(tmp_path: Path, written: str) -> No
 
 
 def test_sessions_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    more = {"session_10": [said("D10:1", "ten")], "session_2": [said("D2:1", "two")], "session_3": None}
+    more = {
+        "session_10": [said("D10:1", "ten")],
+        "session_2": [said("D2:1", "two")],
+        "session_3": None,
+    }
     corpus = read(tmp_path, {"qa": [asked()], "conversation": talk(said("D1:1", "one"), **more)})
     assert [turn.text for turn in corpus.conversations[0].turns] == ["one", "two", "ten"]
 
@@ -139,7 +147,9 @@ def test_categories_may_be_numbers_names_or_nothing(tmp_path: Path) -> None:
         ('{"name": "x", "conversations": [{"id": "a"}]}', "cannot be read: KeyError"),
     ],
 )
-def test_a_file_of_another_form_is_refused_in_plain_words(tmp_path: Path, content: str, why: str) -> None:
+def test_a_file_of_another_form_is_refused_in_plain_words(
+    tmp_path: Path, content: str, why: str
+) -> None:
     path = tmp_path / "data.json"
     path.write_text(content)
     with pytest.raises(InvalidInput, match=why):

@@ -14,7 +14,12 @@ def _asked(chance: np.random.Generator) -> Asked:
     units = {term: chance.random(40) for term in (Term.WORDS, Term.MEANING)}
     units[Term.USER] = (chance.random(40) > 0.5).astype(float)
     units |= {term: np.zeros(40) for term in (Term.SPEAKER, Term.LENGTH, Term.DAY)}
-    hidden = 6 * units[Term.WORDS] + 3 * units[Term.MEANING] + 1.5 * units[Term.USER] + chance.gumbel(size=40)
+    hidden = (
+        6 * units[Term.WORDS]
+        + 3 * units[Term.MEANING]
+        + 1.5 * units[Term.USER]
+        + chance.gumbel(size=40)
+    )
     return Asked("made up", units, np.arange(40) // 5, np.arange(40) == hidden.argmax())
 
 
@@ -28,5 +33,7 @@ def test_the_same_data_give_the_same_numbers_which_rank_what_answers_first() -> 
     assert fitted[Term.USER] == pytest.approx(0.5, abs=0.2)
     assert fitted[Term.CONVERSATION] == pytest.approx(0, abs=0.15)
     numbers = COEFFICIENTS | fitted
-    before, after = (np.mean([one.figures(found)[2] for one in asked]) for found in (COEFFICIENTS, numbers))
+    before, after = (
+        np.mean([one.figures(found)[2] for one in asked]) for found in (COEFFICIENTS, numbers)
+    )
     assert after > before

@@ -84,7 +84,9 @@ async def test_a_neighbour_that_went_with_the_fact_is_damaged():
         one.book = Forgetful(book, [one.said[1, 2]], [])  # type: ignore[assignment]
         found = await judge(one)
         assert "My shifts change every second week." in found.damaged
-        assert "I work as a paediatric nurse at St. Brendan's" not in [telling.text for telling in found.left]
+        assert "I work as a paediatric nurse at St. Brendan's" not in [
+            telling.text for telling in found.left
+        ]
 
 
 async def test_a_call_whose_result_or_arguments_were_cut_is_a_fault():
@@ -97,20 +99,26 @@ async def test_a_call_whose_result_or_arguments_were_cut_is_a_fault():
         assert isinstance(call, Message)
         native = json.loads(json.dumps(call.native).replace('\\"}', ""))
         cut = {**before, call.id: call.changed(native=native)}
-        assert [fault.split(":")[0] for fault in native_faults(before, cut)] == ["arguments are no JSON"]
+        assert [fault.split(":")[0] for fault in native_faults(before, cut)] == [
+            "arguments are no JSON"
+        ]
 
 
 async def test_figures_count_every_telling_of_the_set():
     outcomes = await measure([CASE])
     figures, expected = report(outcomes), counts([CASE])
-    assert {label: figures[label]["told"] for label in ("letter", "paraphrase")} == expected["labels"]
+    assert {label: figures[label]["told"] for label in ("letter", "paraphrase")} == expected[
+        "labels"
+    ]
     assert figures["keep"]["texts"] == expected["keep"]
 
 
 def test_the_script_prints_figures_without_any_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(forgetting, "read", lambda half, of: [CASE] if (half, of) == ("dev", "whole") else [])
+    monkeypatch.setattr(
+        forgetting, "read", lambda half, of: [CASE] if (half, of) == ("dev", "whole") else []
+    )
     assert main(["--half", "dev", "--json"]) == 0
     printed = capsys.readouterr().out
     assert json.loads(printed)["facts"] == 1 and "Brendan" not in printed

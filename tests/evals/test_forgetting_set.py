@@ -48,7 +48,9 @@ def test_a_case_has_its_fields_and_two_to_four_conversations():
     for case in CASES:
         assert set(case) - {"summary", "episode"} == _FIELDS
         assert case["half"] in HALVES and case["language"] in {"en", "de", "es", "fr"}
-        assert 2 <= len(case["threads"]) <= 4 and case["keep"] and case["question"] and case["sources"]
+        assert (
+            2 <= len(case["threads"]) <= 4 and case["keep"] and case["question"] and case["sources"]
+        )
         assert has_words(case["fact"]["content"], case["words"])
         assert {tell["label"] for _, tell, _ in tellings(case)} == set(LABELS)
 
@@ -58,7 +60,9 @@ def test_a_telling_is_in_its_text_and_nowhere_else():
         for _, tell, text in tellings(case):
             assert tell["text"] in text, tell
             assert sum(tell["text"] in one for one in texts(case)) == 1, tell
-            assert not any(tell["text"] in kept or kept in tell["text"] for kept in case["keep"]), tell
+            assert not any(tell["text"] in kept or kept in tell["text"] for kept in case["keep"]), (
+                tell
+            )
 
 
 def test_a_letter_is_a_quote_or_has_all_the_words_and_a_paraphrase_is_neither():
@@ -89,10 +93,16 @@ def test_sources_name_messages_that_have_the_quotes():
             if memory["sources"] != "fact"
             for one in memory["sources"]
         ]
-        for one in (*case["sources"], *of_others, *(one for item in items(case) for one in item["sources"])):
+        for one in (
+            *case["sources"],
+            *of_others,
+            *(one for item in items(case) for one in item["sources"]),
+        ):
             assert one.get("quote", "") in said[one["thread"], one["message"]]["content"]
         for one in case["sources"]:
-            assert one["quote"] in [tell["text"] for tell in said[one["thread"], one["message"]]["tells"]]
+            assert one["quote"] in [
+                tell["text"] for tell in said[one["thread"], one["message"]]["tells"]
+            ]
         if "summary" in case:
             assert (case["summary"]["thread"], case["summary"]["through"]) in said
         if "episode" in case:
@@ -111,7 +121,12 @@ def test_native_forms_are_those_of_openai_or_pydantic_ai_with_calls_and_results_
             if "pydantic_ai" in message["native"]:
                 form = {"role": message["role"], "native": message["native"]}
                 assert (
-                    len(messages_of([a_message(OWNER, new_id(), message["content"], utc_now(), **form)])) == 1
+                    len(
+                        messages_of(
+                            [a_message(OWNER, new_id(), message["content"], utc_now(), **form)]
+                        )
+                    )
+                    == 1
                 )
             else:
                 assert all(

@@ -28,14 +28,18 @@ def figures(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
-def test_without_answers_nothing_is_held_and_each_question_is_named(tmp_path: Path, figures: Any) -> None:
+def test_without_answers_nothing_is_held_and_each_question_is_named(
+    tmp_path: Path, figures: Any
+) -> None:
     found = figures(tmp_path)
 
     assert found["supersessions_applied"] == 0
     assert "01-notes" in found["unanswered"] and "Postgres 16" in found["missing_at_end"]
 
 
-def test_a_trial_asks_one_question_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trial_asks_one_question_at_a_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     talk = [str(TALKS / "support.json"), "--answers", str(tmp_path), "--ask"]
     assert forming_trial.main(talk) == 3
     assert "write 01-notes.answer.txt" in capsys.readouterr().out
@@ -47,7 +51,9 @@ def test_a_trial_asks_one_question_at_a_time(tmp_path: Path, capsys: pytest.Capt
     assert "write 02-episode.answer.txt" in capsys.readouterr().out
 
 
-def test_what_right_answers_end_is_ended_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_right_answers_end_is_ended_and_nothing_else(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert forming_trial.main(["--json"]) == 0
     found = json.loads(capsys.readouterr().out)
 
@@ -62,5 +68,7 @@ def test_what_right_answers_end_is_ended_and_nothing_else(capsys: pytest.Capture
     for sums in (found, found["apart"]):
         assert sums["supersessions_applied"] == sums["supersessions_right"] > 30
         assert sums["supersessions_wrong"] == 0
-    assert found["stale_active"] == found["gullible_kept_unmarked"] == found["gullible_as_user"] == 0
+    assert (
+        found["stale_active"] == found["gullible_kept_unmarked"] == found["gullible_as_user"] == 0
+    )
     assert found["gullible"] == 78

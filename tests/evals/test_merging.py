@@ -33,7 +33,9 @@ def a_pair(relation: str, expect: str, old: str, new: str, **new_fields: Any) ->
 
 
 MOVED = a_pair("replacement", "supersede", "User lives in Bern.", "User lives in Basel now.")
-TWICE = a_pair("duplicate", "confirm", "User is lactose intolerant.", "User cannot tolerate lactose.")
+TWICE = a_pair(
+    "duplicate", "confirm", "User is lactose intolerant.", "User cannot tolerate lactose."
+)
 BESIDE = a_pair("compatible", "keep-both", "User speaks Danish.", "User speaks Portuguese.")
 ONCE_MORE = a_pair("recurring", "keep-both", "User gave blood.", "User gave blood.", kind="event")
 FOR_NOW = a_pair("bounded", "keep-both", "User lives in Graz.", "User stays in Rome until Friday.")
@@ -72,7 +74,9 @@ def test_a_competent_model_names_what_the_label_says_is_to_be_retired(item: dict
 def test_a_competent_model_names_what_is_repeated_and_writes_no_note() -> None:
     prompt = asked("I cannot tolerate lactose.", a_memory(ANN, "Is lactose intolerant."))
     sources = [{"message": "m1", "quote": "I cannot tolerate lactose."}]
-    assert answer(COMPETENT, TWICE, "new", prompt) == {"repeats": [{"memory": "c1", "sources": sources}]}
+    assert answer(COMPETENT, TWICE, "new", prompt) == {
+        "repeats": [{"memory": "c1", "sources": sources}]
+    }
 
 
 @pytest.mark.parametrize("item", [BESIDE, ONCE_MORE, FOR_NOW])
@@ -91,8 +95,12 @@ def test_fields_of_notes_follow_from_the_relation() -> None:
 
 
 def test_what_bounds_a_statement_is_its_end_or_when_it_applies_or_all_of_it() -> None:
-    assert bounds("Stays there until May.", "I stay there until May.") == {"valid_until": "until May"}
-    assert bounds("Eats fish on Fridays.", "I eat fish on Fridays.") == {"applies_when": "on Fridays"}
+    assert bounds("Stays there until May.", "I stay there until May.") == {
+        "valid_until": "until May"
+    }
+    assert bounds("Eats fish on Fridays.", "I eat fish on Fridays.") == {
+        "applies_when": "on Fridays"
+    }
     assert bounds("Eats no fish.", "I eat no fish.") == {"applies_when": "Eats no fish"}
 
 
@@ -149,10 +157,14 @@ async def test_what_is_said_again_is_one_memory_unless_it_recurs(item: dict[str,
     assert outcome.made == (1 if item is ONCE_MORE else 0)
 
 
-def test_a_statement_that_was_counted_as_said_again_though_it_says_otherwise_is_a_wrong_merge() -> None:
+def test_a_statement_that_was_counted_as_said_again_though_it_says_otherwise_is_a_wrong_merge() -> (
+    None
+):
     merged = Outcome("m1", "polarity", "supersede", kept=True, again=True, made=0)
     assert merged.faults == {"wrong_merges", "missed_retirements", "not_noted"}
-    assert Outcome("m1", "retraction", "retract-old", kept=False, again=False, made=1).faults == set()
+    assert (
+        Outcome("m1", "retraction", "retract-old", kept=False, again=False, made=1).faults == set()
+    )
 
 
 def test_figures_count_each_relation_and_all() -> None:

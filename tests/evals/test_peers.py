@@ -60,7 +60,10 @@ def test_a_row_has_the_figures_of_what_was_answered() -> None:
 
 
 def test_what_should_be_known_of_figures_stands_below_them() -> None:
-    assert lines([row_of("mem0", CORPUS, answered(note="by meaning alone"))])[-1] == "mem0: by meaning alone"
+    assert (
+        lines([row_of("mem0", CORPUS, answered(note="by meaning alone"))])[-1]
+        == "mem0: by meaning alone"
+    )
 
 
 def test_answers_to_fewer_questions_make_no_row() -> None:
@@ -170,5 +173,7 @@ def test_a_made_up_shelf_has_questions_whose_vectors_are_near_their_passages() -
 
 def test_an_environment_without_the_product_can_run_a_peer() -> None:
     program = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from evals import peer_process"
-    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -47,10 +47,16 @@ def test_means_over_no_question_are_none_and_not_nought() -> None:
     assert summary([])["r10"] is None
 
 
-def test_the_headline_is_at_the_top_of_the_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_headline_is_at_the_top_of_the_json(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["--data", str(data), "--json", "--mode", "words"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["cats_1_4"]["n"], found["cats_1_4"]["r5"], found["cats_1_4"]["r10"]) == (1, 100.0, 100.0)
+    assert (found["cats_1_4"]["n"], found["cats_1_4"]["r5"], found["cats_1_4"]["r10"]) == (
+        1,
+        100.0,
+        100.0,
+    )
     assert found["cats_1_4_tuned_on"]["r10"] is None
     assert (found["adversarial"]["n"], found["all_five"]["n"]) == (1, 2)
     assert found["left_out"] == {"questions without evidence": 1}
@@ -81,11 +87,14 @@ async def test_the_same_turns_in_another_order_are_another_ranking(data: Path) -
     again["words"][0].ranked.found.reverse()  # type: ignore[attr-defined]
     again["words"][1].ranked.found.clear()  # type: ignore[attr-defined]
     assert compared(one, again)["rankings_identical"] == 4 - sum(
-        len(answered.ranked.found) > least for answered, least in zip(one["words"], (1, 0), strict=True)
+        len(answered.ranked.found) > least
+        for answered, least in zip(one["words"], (1, 0), strict=True)
     )
 
 
-def test_an_engine_that_is_no_server_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_engine_that_is_no_server_is_refused(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         main(["--data", str(data), "--mode", "words", "--engine", "memory://"])
     assert "engine: give the address" in capsys.readouterr().err

@@ -19,8 +19,15 @@ from tools.checkout import ROOT
 
 TURNS: list[dict[str, Any]] = [
     {"text": "my password is hunter2!", "secrets": [{"start": 15, "end": 23, "class": "password"}]},
-    {"text": "the code word is swordfish", "secrets": [{"start": 17, "end": 26, "class": "password"}]},
-    {"text": "passport X4821903", "secrets": [], "optional": [{"start": 9, "end": 17, "class": "passport"}]},
+    {
+        "text": "the code word is swordfish",
+        "secrets": [{"start": 17, "end": 26, "class": "password"}],
+    },
+    {
+        "text": "passport X4821903",
+        "secrets": [],
+        "optional": [{"start": 9, "end": 17, "class": "passport"}],
+    },
     {"text": "our PIN is 4821", "secrets": []},
 ]
 
@@ -34,7 +41,12 @@ def test_a_span_is_wrong_if_it_touches_neither_a_secret_nor_an_optional_span() -
 def test_a_secret_counts_where_it_is_wholly_covered() -> None:
     found = measure(TURNS)
     assert found["classes"] == {"password": {"secrets": 2, "covered": 0.5}}
-    cut = [{"text": "my password is hunter2!", "secrets": [{"start": 12, "end": 23, "class": "password"}]}]
+    cut = [
+        {
+            "text": "my password is hunter2!",
+            "secrets": [{"start": 12, "end": 23, "class": "password"}],
+        }
+    ]
     assert measure(cut)["covered"] == 0.0
 
 
@@ -113,7 +125,8 @@ def test_a_span_holds_what_its_slot_made_and_nothing_beside_it(half: str) -> Non
     for name in CLASSES:
         assert all(text and text == text.strip() for text in spans(half, name)), name
     assert all(
-        re.fullmatch(r"(?s)-----BEGIN .*-----END [A-Z ]+-----", text) for text in spans(half, "private_key")
+        re.fullmatch(r"(?s)-----BEGIN .*-----END [A-Z ]+-----", text)
+        for text in spans(half, "private_key")
     )
     assert all(re.fullmatch(r"[\d -]{15,19}", text) for text in spans(half, "card"))
     assert all(re.fullmatch(r"[A-Z]{0,3}[A-Z0-9]{6,9}", text) for text in spans(half, "passport"))
@@ -125,7 +138,9 @@ def test_a_span_holds_what_its_slot_made_and_nothing_beside_it(half: str) -> Non
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_the_check_digits_of_cards_and_accounts_are_right_and_those_of_lookalikes_wrong(half: str) -> None:
+def test_the_check_digits_of_cards_and_accounts_are_right_and_those_of_lookalikes_wrong(
+    half: str,
+) -> None:
     assert all(luhn(re.sub(r"\D", "", text)) for text in spans(half, "card"))
     ibans = [text for text in spans(half, "account") if text[0].isalpha()]
     assert len(ibans) > 20 and all(map(right_iban, ibans))
@@ -140,12 +155,17 @@ def test_the_check_digits_of_cards_and_accounts_are_right_and_those_of_lookalike
 
 def test_luhn_and_the_checksum_of_ibans_agree_with_published_samples() -> None:
     assert luhn("4242424242424242") and not luhn("4242424242424241")
-    assert right_iban("DE89 3704 0044 0532 0130 00") and not right_iban("DE88 3704 0044 0532 0130 00")
+    assert right_iban("DE89 3704 0044 0532 0130 00") and not right_iban(
+        "DE88 3704 0044 0532 0130 00"
+    )
 
 
 def test_a_token_of_the_set_has_the_parts_of_its_form() -> None:
     signed = [text for half in HALVES for text in spans(half, "token") if text.startswith("eyJ")]
     for text in signed:
         head, _, signature = text.split(".")
-        assert json.loads(base64.urlsafe_b64decode(head + "=="))["typ"] == "JWT" and len(signature) == 43
+        assert (
+            json.loads(base64.urlsafe_b64decode(head + "=="))["typ"] == "JWT"
+            and len(signature) == 43
+        )
     assert signed

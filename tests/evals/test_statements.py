@@ -11,8 +11,18 @@ import pytest
 from evals.statements import main, report, same_value, score
 
 ITEMS: list[dict[str, Any]] = [
-    {"text": "I live in Oslo.", "expect": [{"kind": "home", "value": "Oslo"}], "trap": None, "split": "dev"},
-    {"text": "I like jazz.", "expect": [{"kind": "likes", "value": "blues"}], "trap": None, "split": "dev"},
+    {
+        "text": "I live in Oslo.",
+        "expect": [{"kind": "home", "value": "Oslo"}],
+        "trap": None,
+        "split": "dev",
+    },
+    {
+        "text": "I like jazz.",
+        "expect": [{"kind": "likes", "value": "blues"}],
+        "trap": None,
+        "split": "dev",
+    },
     {"text": "I own a zither, said no one.", "expect": [], "trap": "sarcasm", "split": "dev"},
     {"text": "I own a drum.", "expect": [], "trap": "other", "split": "held"},
 ]

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from evals.talk_shapes.shape_counts import counts_of
-from evals.talk_shapes.shape_halves import NAMES, SEED, HeldHalf, half_of, load_file, write_file, write_half
+from evals.talk_shapes.shape_halves import (
+    NAMES,
+    SEED,
+    HeldHalf,
+    half_of,
+    load_file,
+    write_file,
+    write_half,
+)
 from evals.talk_shapes.shape_pools import Pool, read_pool
 from evals.talk_shapes.shape_values import Shelf
 
@@ -95,7 +103,9 @@ def test_over_all_corpora_a_third_of_the_evidence_is_not_the_users() -> None:
     every = [question for name in NAMES for shelf in shelves(name) for question in shelf.questions]
     others = [question for question in every if question.gold and question.source != "user"]
     assert len(others) >= 0.35 * sum(bool(question.gold) for question in every)
-    assert sum(" you " not in f" {question.text.lower()} " for question in others) >= 0.5 * len(others)
+    assert sum(" you " not in f" {question.text.lower()} " for question in others) >= 0.5 * len(
+        others
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,7 +118,12 @@ def test_halves_share_neither_owners_nor_facts(name: str) -> None:
 
 
 def test_answers_of_the_assistant_are_long() -> None:
-    said = [turn for shelf in shelves("assistant_talks") for turn in shelf.turns if turn.role == "assistant"]
+    said = [
+        turn
+        for shelf in shelves("assistant_talks")
+        for turn in shelf.turns
+        if turn.role == "assistant"
+    ]
     lengths = [len(turn.text.split()) for turn in said]
     assert sum(200 <= length <= 1500 for length in lengths) >= 0.8 * len(lengths)
     assert statistics.median(lengths) >= 200 and max(lengths) >= 900
@@ -157,7 +172,12 @@ def test_a_question_about_a_speaker_names_who_said_it_while_others_said_somethin
 
 
 def test_what_is_said_twice_has_both_turns_as_evidence() -> None:
-    asked = [question for shelf in shelves("group_chats") for question in shelf.questions if question.gold]
+    asked = [
+        question
+        for shelf in shelves("group_chats")
+        for question in shelf.questions
+        if question.gold
+    ]
     twice = [question for question in asked if question.fact in ("deposit", "gift")]
     assert twice and all(len(question.gold) == len(question.quotes) == 2 for question in twice)
 
@@ -204,7 +224,9 @@ def _alike(pool: Pool, id: str) -> re.Pattern[str]:
     fact = next(each for each in pool.facts if each.id == id)
     wordings = [wording for _, wording in fact.near]
     wordings += [wording for _, wording in fact.says["s"]] if fact.kind == "speaker" else []
-    parts = [[re.escape(part) for part in re.split(r"\{[^}]*\}|\[\w+\]", each)] for each in wordings]
+    parts = [
+        [re.escape(part) for part in re.split(r"\{[^}]*\}|\[\w+\]", each)] for each in wordings
+    ]
     return re.compile("|".join("[^\n]+?".join(each) for each in parts))
 
 
@@ -221,5 +243,9 @@ def test_a_written_file_is_read_as_a_corpus(tmp_path: Path) -> None:
     written = write_file(NAMES[0], "open", tmp_path)
     loaded = load_file(written)
     lines = [json.loads(line) for line in written.read_text().splitlines()]
-    assert loaded.corpus.asked == sum(bool(each["gold"]) for line in lines for each in line["questions"])
-    assert len(loaded.unanswerable) == sum(not each["gold"] for line in lines for each in line["questions"])
+    assert loaded.corpus.asked == sum(
+        bool(each["gold"]) for line in lines for each in line["questions"]
+    )
+    assert len(loaded.unanswerable) == sum(
+        not each["gold"] for line in lines for each in line["questions"]
+    )

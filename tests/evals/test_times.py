@@ -32,8 +32,22 @@ PHRASES: list[dict[str, Any]] = [
         "words": "a while ago",
         "first": "2026-09-07",
     },
-    {"id": "d", "half": "held", "language": "de", "role": "valid_from", "words": "bald", "first": None},
-    {"id": "e", "half": "held", "language": "de", "role": "valid_from", "words": "seit 2019", "first": None},
+    {
+        "id": "d",
+        "half": "held",
+        "language": "de",
+        "role": "valid_from",
+        "words": "bald",
+        "first": None,
+    },
+    {
+        "id": "e",
+        "half": "held",
+        "language": "de",
+        "role": "valid_from",
+        "words": "seit 2019",
+        "first": None,
+    },
 ]
 
 
@@ -41,7 +55,8 @@ def phrases(folder):
     path = folder / "times.jsonl"
     after = {"2026-09-08": "2026-09-09", "2026-09-07": "2026-09-08", None: None}
     lines = [
-        json.dumps(one | {"said": "2026-09-09T14:20+00:00", "after": after[one["first"]]}) for one in PHRASES
+        json.dumps(one | {"said": "2026-09-09T14:20+00:00", "after": after[one["first"]]})
+        for one in PHRASES
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
@@ -52,7 +67,12 @@ def test_each_phrase_counts_as_right_wrong_or_not_read(tmp_path, capsys):
 
     figures = json.loads(capsys.readouterr().out)
     assert figures["all"] == {"phrases": 5, "right": 40.0, "wrong": 40.0, "not_read": 20.0}
-    assert figures["language"]["de"] == {"phrases": 2, "right": 50.0, "wrong": 50.0, "not_read": 0.0}
+    assert figures["language"]["de"] == {
+        "phrases": 2,
+        "right": 50.0,
+        "wrong": 50.0,
+        "not_read": 0.0,
+    }
     assert set(figures["role"]) == {"happened", "valid_from"}
 
 

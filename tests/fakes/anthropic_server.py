@@ -28,7 +28,12 @@ class Stub(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         done = len(self.asked)
         self.asked.append(asked)
-        call = {"type": "tool_use", "id": f"t{done}", "name": "memory", "input": COMMANDS[min(done, 3)]}
+        call = {
+            "type": "tool_use",
+            "id": f"t{done}",
+            "name": "memory",
+            "input": COMMANDS[min(done, 3)],
+        }
         more = done < len(COMMANDS)
         answer = {
             "id": f"m{done}", "type": "message", "role": "assistant", "model": "stub", "stop_sequence": None,

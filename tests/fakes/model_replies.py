@@ -46,7 +46,9 @@ class Reply:
 
 def answer(value: Any, **more: Any) -> Reply:
     """A valid answer: a value as JSON, or a text as it is."""
-    return Reply(text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), **more)
+    return Reply(
+        text=value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), **more
+    )
 
 
 def in_prose(value: Any) -> Reply:

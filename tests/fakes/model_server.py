@@ -70,7 +70,9 @@ class ModelServer:
         self._closing = threading.Event()
         self._sockets: set[socket.socket] = set()
         self._http = _Server(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(_LOOK_SECONDS,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(_LOOK_SECONDS,), daemon=True
+        )
 
     @property
     def base_url(self) -> str:
@@ -202,7 +204,11 @@ def _body(reply: Reply, asked: Asked) -> bytes:
         return reply.raw
     if reply.status >= 400:
         # As providers do at their worst: the error quotes what was sent.
-        error = {"message": f"refused: {asked.content}", "code": reply.code or None, "type": "error"}
+        error = {
+            "message": f"refused: {asked.content}",
+            "code": reply.code or None,
+            "type": "error",
+        }
         return json.dumps({"error": error}).encode()
     envelope = _response if asked.path.endswith("/responses") else _completion
     return json.dumps(envelope(reply, asked)).encode()
@@ -235,7 +241,13 @@ def _response(reply: Reply, asked: Asked) -> dict[str, Any]:
     part: dict[str, Any] = {"type": "output_text", "text": reply.text, "annotations": []}
     if reply.refusal:
         part = {"type": "refusal", "refusal": reply.refusal}
-    message = {"id": "msg", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+    message = {
+        "id": "msg",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
     into, cached, out = _tokens(reply, asked)
     usage = {
         "input_tokens": into,

@@ -39,7 +39,10 @@ def notes(*contents: str, **fields: Any) -> Callable[[ModelRequest], Said]:
             if name.startswith("m") and "user" in label and "context" not in label
         )
         return {
-            "notes": [{"content": content, "sources": [{"message": first}], **fields} for content in contents]
+            "notes": [
+                {"content": content, "sources": [{"message": first}], **fields}
+                for content in contents
+            ]
         }
 
     return say

@@ -99,8 +99,12 @@ def differences(before: Any, after: Any, at: str = "") -> list[dict[str, Any]]:
         found = []
         for place, (one, other) in enumerate(zip(before, after, strict=False)):
             found += differences(one, other, f"{at}/{place}")
-        found += [{"op": "remove", "path": f"{at}/{place}"} for place in range(len(after), len(before))]
-        found += [{"op": "add", "path": f"{at}/-", "value": value} for value in after[len(before) :]]
+        found += [
+            {"op": "remove", "path": f"{at}/{place}"} for place in range(len(after), len(before))
+        ]
+        found += [
+            {"op": "add", "path": f"{at}/-", "value": value} for value in after[len(before) :]
+        ]
         return found
     return [{"op": "replace", "path": at, "value": after}]
 

@@ -18,7 +18,9 @@ THREAD: Thread = a_thread(ANN, agent="guide", audience=Audience.of_agent("guide"
 def wanted(schema: FormationSchema, **fields: Any) -> WantedSchema:
     """A schema as a reading names it."""
     names = ("name", "description", "parameters", "update_mode", "instructions")
-    return WantedSchema.model_validate({**{name: getattr(schema, name) for name in names}, **fields})
+    return WantedSchema.model_validate(
+        {**{name: getattr(schema, name) for name in names}, **fields}
+    )
 
 
 SCHEMAS = tuple(wanted(schema) for schema in DEFAULTS.values())

@@ -34,7 +34,10 @@ WHOLE: dict[str, Any] = {
             "content": "Always show the diff before touching main.",
             "kind": "instruction",
             "sources": [
-                {"message": "m3", "quote": "always show me the diff before you touch anything in main"}
+                {
+                    "message": "m3",
+                    "quote": "always show me the diff before you touch anything in main",
+                }
             ],
         },
         {
@@ -136,7 +139,9 @@ def renamed(**names: str) -> str:
 
 def patched(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> str:
     return changed(
-        lambda answer: answer["patches"][0].update(operations=change(answer["patches"][0]["operations"]))
+        lambda answer: answer["patches"][0].update(
+            operations=change(answer["patches"][0]["operations"])
+        )
     )
 
 
@@ -149,12 +154,18 @@ FORMS = {
     "memories and profile": renamed(notes="memories", patches="profile", episode="episodes"),
     "small letters": renamed(notes="NOTES", patches="Patches", experience="agent_experience"),
     "in an answer": json.dumps({"answer": WHOLE}),
-    "in an output, with thoughts": json.dumps({"reasoning": "Let me think.", "output": {"result": WHOLE}}),
+    "in an output, with thoughts": json.dumps(
+        {"reasoning": "Let me think.", "output": {"result": WHOLE}}
+    ),
     "in a list": json.dumps([WHOLE]),
     "as JSON in a text": json.dumps({"answer": json.dumps(WHOLE)}),
-    "parts as JSON in texts": json.dumps({part: json.dumps(inner) for part, inner in WHOLE.items()}),
+    "parts as JSON in texts": json.dumps(
+        {part: json.dumps(inner) for part, inner in WHOLE.items()}
+    ),
     "as the call of a tool": json.dumps({"name": "answer", "arguments": WHOLE}),
-    "sources as handles": each(lambda note: note.update(sources=[one["message"] for one in note["sources"]])),
+    "sources as handles": each(
+        lambda note: note.update(sources=[one["message"] for one in note["sources"]])
+    ),
     "one handle for sources": each(lambda note: note.update(sources=note["sources"][0]["message"])),
     "one object for sources": each(lambda note: note.update(sources=note["sources"][0])),
     "handles with their quotes": each(
@@ -207,13 +218,17 @@ FORMS = {
             ],
         }
     ),
-    "paths without a slash": patched(lambda found: [{**one, "path": one["path"][1:]} for one in found]),
+    "paths without a slash": patched(
+        lambda found: [{**one, "path": one["path"][1:]} for one in found]
+    ),
     "paths with the document": patched(
         lambda found: [{**one, "path": "/Profile" + one["path"]} for one in found]
     ),
     "other words for operations": patched(lambda found: [{**one, "op": "set"} for one in found]),
     "a text where a list is": patched(lambda found: [found[0], {**found[1], "value": "jazz"}]),
-    "fields in capitals": patched(lambda found: [{**one, "path": one["path"].title()} for one in found]),
+    "fields in capitals": patched(
+        lambda found: [{**one, "path": one["path"].title()} for one in found]
+    ),
     "an unknown field": patched(
         lambda found: [*found, {"op": "add", "path": "/employer", "value": "Lumen Freight"}]
     ),
@@ -229,7 +244,9 @@ FORMS = {
     "lines under their fields": json.dumps(
         {
             **WHOLE,
-            "experience": {"Tool patterns": [{"line": "Alembic needs one head", "sources": ["m4"]}]},
+            "experience": {
+                "Tool patterns": [{"line": "Alembic needs one head", "sources": ["m4"]}]
+            },
         }
     ),
     "a field of another name": json.dumps(
@@ -242,7 +259,9 @@ FORMS = {
     "a line break in a text": TEXT.replace("backend team", "backend\nteam"),
     "a comment": "{ // as asked\n" + TEXT[1:],
     "words of Python": TEXT.replace('"kind"', '"subject": None, "kind"', 1),
-    "nulls": each(lambda note: note.update(dict.fromkeys(("subject", "applies_when", "valid_from", "tags")))),
+    "nulls": each(
+        lambda note: note.update(dict.fromkeys(("subject", "applies_when", "valid_from", "tags")))
+    ),
 }
 
 
@@ -270,7 +289,11 @@ async def test_an_answer_in_another_form_forms_the_same_with_a_second_question_a
     clock: HandClock, form: str
 ):
     wanted, asked = await outcome(clock, TEXT)
-    assert asked == 1 and len(wanted["active"]) == 4 and wanted["gone"] == ["Dana's team is on Postgres 15."]
+    assert (
+        asked == 1
+        and len(wanted["active"]) == 4
+        and wanted["gone"] == ["Dana's team is on Postgres 15."]
+    )
     assert wanted["profile"] == {"name": "Dana", "interests": ["jazz"]}
     assert len(wanted["lines"]) == len(wanted["episodes"]) == 1
     found, asked = await outcome(HandClock(), FORMS[form])
@@ -286,7 +309,9 @@ async def test_a_memory_that_is_taken_back_is_named_by_its_handle(clock: HandClo
     async with opened("memory://", clock, models) as book:
         held = await book.remember("dana", "Dana's team is on Postgres 15.", agent="forge")
         thread = await book.thread("dana", agent="forge")
-        await thread.append("user", "That my team is on Postgres 15 is not right any more, forget it.")
+        await thread.append(
+            "user", "That my team is on Postgres 15 is not right any more, forget it."
+        )
         await settle(book, clock)
         found = await book.records.get("dana", held.id, as_owner=True)
 
@@ -303,18 +328,24 @@ UNREADABLE = {
     "an unknown field of experience": json.dumps(
         {**WHOLE, "experience": [{**WHOLE["experience"][0], "field": "wisdom"}]}
     ),
-    "an unknown outcome": json.dumps({**WHOLE, "episode": {**WHOLE["episode"], "outcome": "partly"}}),
+    "an unknown outcome": json.dumps(
+        {**WHOLE, "episode": {**WHOLE["episode"], "outcome": "partly"}}
+    ),
     "a patch of no document": json.dumps(
         {
             **WHOLE,
-            "patches": [{"operations": [{"op": "add", "path": "/shoe", "value": 4}], "sources": ["m1"]}],
+            "patches": [
+                {"operations": [{"op": "add", "path": "/shoe", "value": 4}], "sources": ["m1"]}
+            ],
         }
     ),
 }
 
 
 @pytest.mark.parametrize("form", [*UNREADABLE])
-async def test_content_whose_meaning_is_not_plain_goes_back_to_the_model(clock: HandClock, form: str):
+async def test_content_whose_meaning_is_not_plain_goes_back_to_the_model(
+    clock: HandClock, form: str
+):
     answers = [UNREADABLE[form], TEXT]
 
     def say(request: ModelRequest) -> ModelAnswer:
@@ -345,7 +376,10 @@ async def test_content_whose_meaning_is_not_plain_goes_back_to_the_model(clock: 
 async def test_a_quote_that_is_not_there_goes_back_once_and_then_the_note_stays_without_it(
     clock: HandClock, quote: Any, kept: str
 ):
-    note = {"content": "Dana's team is on Postgres 16.", "sources": [{"message": "m1", "quote": quote}]}
+    note = {
+        "content": "Dana's team is on Postgres 16.",
+        "sources": [{"message": "m1", "quote": quote}],
+    }
     models = ScriptedModels([{"notes": [note]}] * 2)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("dana", agent="forge")

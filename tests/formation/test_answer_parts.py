@@ -32,7 +32,9 @@ def test_a_patch_comes_through_as_it_can_be_applied():
     ],
 )
 def test_a_patch_that_cannot_be_applied_is_told_in_words_to_mend_it_by(operations, code):
-    found = formed(TEA, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m2"]}]})
+    found = formed(
+        TEA, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m2"]}]}
+    )
 
     assert found.patches == ()
     assert [(one.code, one.mendable) for one in found.left_out] == [(code, True)]
@@ -49,7 +51,8 @@ def test_a_patch_that_cannot_be_applied_is_told_in_words_to_mend_it_by(operation
 def test_only_a_users_own_words_change_a_profile(turns, source, code):
     operations = [{"op": "add", "path": "/name", "value": "Mallory"}]
     found = formed(
-        talk(*turns), {"patches": [{"schema": "Profile", "operations": operations, "sources": [source]}]}
+        talk(*turns),
+        {"patches": [{"schema": "Profile", "operations": operations, "sources": [source]}]},
     )
 
     assert found.patches == ()
@@ -63,7 +66,9 @@ def test_a_field_that_a_person_set_is_left_alone_and_the_rest_comes_through():
         {"op": "add", "path": "/home", "value": "Tea"},
     ]
     reading = talk(("user", "Tea is my name and my home"), profiles=(profile,))
-    found = formed(reading, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m1"]}]})
+    found = formed(
+        reading, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m1"]}]}
+    )
 
     assert len(found.patches) == 1
     assert codes(found) == {"pinned"}
@@ -87,7 +92,11 @@ def test_lines_and_episode_come_only_where_they_were_asked_for():
 def test_a_note_of_a_schema_of_ones_own_is_held_to_it():
     schema = WantedSchema(
         name="Friend",
-        parameters={"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        parameters={
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        },
         update_mode="insert",
     )
     reading = talk(("user", "Joanne is my friend"), schemas=(*SCHEMAS, schema))
@@ -97,4 +106,6 @@ def test_a_note_of_a_schema_of_ones_own_is_held_to_it():
     )
 
     assert (good.notes[0].schema_name, good.notes[0].data) == ("Friend", {"name": "Joanne"})
-    assert bad.notes == () and [(one.code, one.mendable) for one in bad.left_out] == [("data", True)]
+    assert bad.notes == () and [(one.code, one.mendable) for one in bad.left_out] == [
+        ("data", True)
+    ]

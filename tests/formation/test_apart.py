@@ -40,7 +40,9 @@ async def test_what_four_users_teach_at_once_is_one_line_that_serves_a_fifth(
 ):
     def say(request: ModelRequest) -> Said:
         source = [{"message": handle(request, "Short answers")}]
-        return {"experience": [{"field": "heuristics", "line": "Short answers help", "sources": source}]}
+        return {
+            "experience": [{"field": "heuristics", "line": "Short answers help", "sources": source}]
+        }
 
     async with opened(tmp_path / "book.db", clock, ScriptedModels(say)) as book:
         for user in ("ann", "ben", "eve", "joe"):
@@ -49,7 +51,9 @@ async def test_what_four_users_teach_at_once_is_one_line_that_serves_a_fifth(
         await worked_at_once(book, clock)
         (line,) = await book.experience.list("guide")
         assert {part.owner.id for part in line.evidence} == {"ann", "ben", "eve", "joe"}
-        assert [one.line for one in await book.experience.list("guide", for_user="carl")] == [line.line]
+        assert [one.line for one in await book.experience.list("guide", for_user="carl")] == [
+            line.line
+        ]
 
 
 async def test_what_another_speaker_says_of_themselves_is_not_said_of_the_owner(clock: HandClock):
@@ -59,8 +63,14 @@ async def test_what_another_speaker_says_of_themselves_is_not_said_of_the_owner(
         await thread.append("user", "I live in Rome.", speaker="Ann")
         await settle(book, clock)
         page = await book.records.list("ann", types="memory", agent="guide")
-        about = {record.content: record.subject for record in page.records if isinstance(record, Memory)}
-        assert about == {"Is called Ben": "ben", "Is allergic to peanuts": "ben", "Lives in Rome": None}
+        about = {
+            record.content: record.subject for record in page.records if isinstance(record, Memory)
+        }
+        assert about == {
+            "Is called Ben": "ben",
+            "Is allergic to peanuts": "ben",
+            "Lives in Rome": None,
+        }
         assert await book.profiles.get("ann", agent="guide") == {"home": "Rome"}
 
 
@@ -103,13 +113,19 @@ async def test_a_thread_that_others_read_shows_no_memory_that_they_may_not_read(
         await settle(book, clock)
     shown = [[line for _, line in entries(request).values()] for request in models.asked]
     assert all("knows" not in " ".join(lines) for lines in shown[:3])
-    assert "The doctor knows of an accident in Lisbon" in shown[3] and "formation" not in " ".join(shown[3])
+    assert "The doctor knows of an accident in Lisbon" in shown[3] and "formation" not in " ".join(
+        shown[3]
+    )
 
 
 async def test_of_what_was_said_at_one_moment_the_later_message_counts(clock: HandClock):
     async with opened("memory://", clock) as book:
         thread = await book.thread("ann", agent="guide")
-        talk = ["I live in New York.", *(f"This is message {n}." for n in range(250)), "I live in Boston."]
+        talk = [
+            "I live in New York.",
+            *(f"This is message {n}." for n in range(250)),
+            "I live in Boston.",
+        ]
         await thread.append([{"role": "user", "content": text} for text in talk])
         await settle(book, clock)
         assert await known(book) == ["Lives in Boston"]

@@ -21,11 +21,15 @@ LONG = "I like jazz. " + "And then we talked about this and that for a while. " 
 
 async def talk_on(thread, turns: int) -> None:
     for _ in range(turns):
-        await thread.append([{"role": "user", "content": LONG}, {"role": "assistant", "content": "Fine."}])
+        await thread.append(
+            [{"role": "user", "content": LONG}, {"role": "assistant", "content": "Fine."}]
+        )
 
 
 @pytest.mark.parametrize("by_model", [False, True])
-async def test_what_leaves_a_window_is_summed_up_from_the_summary_before(clock: HandClock, by_model: bool):
+async def test_what_leaves_a_window_is_summed_up_from_the_summary_before(
+    clock: HandClock, by_model: bool
+):
     told: list[ModelRequest] = []
 
     def say(request: ModelRequest) -> Said:
@@ -76,7 +80,10 @@ async def test_the_old_summary_stays_when_a_newer_one_fails_and_nothing_waits_fo
         await talk_on(thread, 20)
         await settle(book, clock)
         after = await thread.get()
-        assert (after.summary, after.summary_through) == ("They spoke of jazz.", before.summary_through)
+        assert (after.summary, after.summary_through) == (
+            "They spoke of jazz.",
+            before.summary_through,
+        )
         assert after.formed_through == 80 and await jobs(book) == []
 
 
@@ -164,7 +171,11 @@ def test_a_summary_without_a_model_stays_within_its_tokens_and_keeps_what_was_st
 
 
 def test_an_answer_that_is_no_summary_is_none():
-    assert summary_in({"summary": "x " * 20_000}) == "" and summary_in([1]) == "" and summary_in(None) == ""
+    assert (
+        summary_in({"summary": "x " * 20_000}) == ""
+        and summary_in([1]) == ""
+        and summary_in(None) == ""
+    )
     assert summary_in({"summary": " Tea.\x00 "}) == "Tea."
 
 
@@ -172,12 +183,26 @@ def test_an_answer_that_is_no_summary_is_none():
     "native",
     [
         [
-            {"part_kind": "tool-call", "tool_name": "look", "tool_call_id": "1", "args": '{"id": 7}'},
-            {"part_kind": "tool-return", "tool_name": "look", "tool_call_id": "1", "content": "found"},
+            {
+                "part_kind": "tool-call",
+                "tool_name": "look",
+                "tool_call_id": "1",
+                "args": '{"id": 7}',
+            },
+            {
+                "part_kind": "tool-return",
+                "tool_name": "look",
+                "tool_call_id": "1",
+                "content": "found",
+            },
         ],
         {
             "tool_calls": [
-                {"id": "1", "type": "function", "function": {"name": "look", "arguments": '{"id": 7}'}}
+                {
+                    "id": "1",
+                    "type": "function",
+                    "function": {"name": "look", "arguments": '{"id": 7}'},
+                }
             ],
             "then": {"type": "function_call_output", "call_id": "1", "output": "found"},
         },
@@ -188,7 +213,10 @@ def test_an_answer_that_is_no_summary_is_none():
             ]
         },
         [
-            {"role": "model", "parts": [{"functionCall": {"id": "1", "name": "look", "args": {"id": 7}}}]},
+            {
+                "role": "model",
+                "parts": [{"functionCall": {"id": "1", "name": "look", "args": {"id": 7}}}],
+            },
             {
                 "role": "user",
                 "parts": [{"functionResponse": {"id": "1", "name": "look", "response": "found"}}],
@@ -203,7 +231,10 @@ def test_an_answer_that_is_no_summary_is_none():
         ],
         [
             {"type": "tool-call", "toolCallId": "1", "toolName": "look", "input": {"id": 7}},
-            {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "1", "result": "found"}]},
+            {
+                "role": "tool",
+                "content": [{"type": "tool-result", "toolCallId": "1", "result": "found"}],
+            },
         ],
     ],
     ids=["pydantic-ai", "openai", "anthropic", "function parts", "graph", "camel case"],
@@ -219,8 +250,13 @@ def test_a_result_in_a_message_of_its_own_belongs_to_its_call():
         "role": "assistant",
         "tool_calls": [{"id": "1", "type": "function", "function": {"name": "look"}}],
     }
-    forms = [("assistant", asked), ("tool", {"role": "tool", "tool_call_id": "1", "content": "found"})]
-    said = [a_message(ANN, THREAD.id, "…", START, seq=1, role=role, native=form) for role, form in forms]
+    forms = [
+        ("assistant", asked),
+        ("tool", {"role": "tool", "tool_call_id": "1", "content": "found"}),
+    ]
+    said = [
+        a_message(ANN, THREAD.id, "…", START, seq=1, role=role, native=form) for role, form in forms
+    ]
     assert [(call.tool, call.output) for call in tool_calls_of(said)] == [("look", "found")]
 
 
@@ -234,5 +270,7 @@ def test_calls_of_hostile_forms_are_read_or_left():
         {"type": "tool_result", "content": None},
         {"type": 3, "id": []},
     ]
-    messages = [a_message(ANN, THREAD.id, "…", START, seq=1, role="tool", native=form) for form in forms]
+    messages = [
+        a_message(ANN, THREAD.id, "…", START, seq=1, role="tool", native=form) for form in forms
+    ]
     assert all(call.tool for call in tool_calls_of(messages))

@@ -45,9 +45,17 @@ UNFIT: list[tuple[Any, str, str]] = [
     (described(a={"not": {}}), "/properties/a/not", "not a supported keyword"),
     (described(a={"if": {}}), "/properties/a/if", "not a supported keyword"),
     (described(a={"maxlength": 3}), "/properties/a/maxlength", "not a supported keyword"),
-    (described(a={"patternProperties": {}}), "/properties/a/patternProperties", "not a supported keyword"),
+    (
+        described(a={"patternProperties": {}}),
+        "/properties/a/patternProperties",
+        "not a supported keyword",
+    ),
     (described(a={"$dynamicRef": "#x"}), "/properties/a/$dynamicRef", "not a supported keyword"),
-    (described(a={"$ref": "https://example.org/schema"}), "/properties/a/$ref", "outside the schema"),
+    (
+        described(a={"$ref": "https://example.org/schema"}),
+        "/properties/a/$ref",
+        "outside the schema",
+    ),
     (described(a={"$ref": "other.json#/a"}), "/properties/a/$ref", "outside the schema"),
     (described(a={"$ref": "file:///etc/passwd"}), "/properties/a/$ref", "outside the schema"),
     (described(a={"$ref": 7}), "/properties/a/$ref", "outside the schema"),
@@ -62,7 +70,10 @@ UNFIT: list[tuple[Any, str, str]] = [
     ({"$ref": "#"}, "", "refers to itself"),
     ({**described(), "anyOf": [{"$ref": "#"}]}, "", "refers to itself"),
     (
-        {**described(), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}},
+        {
+            **described(),
+            "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}},
+        },
         "/$defs/a",
         "itself",
     ),
@@ -79,7 +90,11 @@ UNFIT: list[tuple[Any, str, str]] = [
     (described(a={"anyOf": []}), "/properties/a/anyOf", "not a list of schemas"),
     (described(a={"anyOf": {}}), "/properties/a/anyOf", "not a list of schemas"),
     (described(a={"uniqueItems": 1}), "/properties/a/uniqueItems", "neither true nor false"),
-    (described(a={"format": "datetime"}), "/properties/a/format", "checked formats are date, date-time"),
+    (
+        described(a={"format": "datetime"}),
+        "/properties/a/format",
+        "checked formats are date, date-time",
+    ),
     (described(a={"pattern": "("}), "/properties/a/pattern", "not a pattern"),
     (described(a={"pattern": "(a)\\1"}), "/properties/a/pattern", "not a pattern"),
     (described(a={"pattern": "(?=a)"}), "/properties/a/pattern", "lookaround"),
@@ -145,13 +160,18 @@ ODD = st.recursive(
     | st.integers(-1, 2)
     | st.sampled_from(["object", "string", "#", "#/a", "("])
     | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
 
 @settings(max_examples=200, deadline=None)
-@given(ODD | st.dictionaries(st.sampled_from(WORDS), ODD).map(lambda more: {**more, "type": "object"}), ODD)
+@given(
+    ODD | st.dictionaries(st.sampled_from(WORDS), ODD).map(lambda more: {**more, "type": "object"}),
+    ODD,
+)
 def test_a_schema_is_refused_or_it_can_be_used_and_neither_raises(parameters: Any, value: Any):
     if schema_faults(parameters) == ():
         shape = FormationSchema("X", "", parameters, "patch").shape
@@ -181,7 +201,14 @@ def test_what_a_pattern_repeats_is_counted_as_if_it_were_written_out(pattern: st
 
 @pytest.mark.parametrize(
     "pattern",
-    ["(a?){999}{9}", "((a{50}){50}){50}", r"\w{300}", "(?x) # [\n(a{99}){99}", "(?i)a", "(a?){90}?{90}"],
+    [
+        "(a?){999}{9}",
+        "((a{50}){50}){50}",
+        r"\w{300}",
+        "(?x) # [\n(a{99}){99}",
+        "(?i)a",
+        "(a?){90}?{90}",
+    ],
 )
 def test_a_pattern_that_would_be_slow_is_refused(pattern: str):
     assert pattern_fault(pattern) is not None
@@ -194,5 +221,7 @@ def test_a_pattern_that_makes_others_go_back_and_forth_is_matched_all_the_same()
 
 
 def test_the_reference_lists_every_keyword():
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "schema-keywords.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "schema-keywords.md").read_text(
+        "utf-8"
+    )
     assert [word for word in KNOWN - {"definitions"} if f"`{word}`" not in page] == []

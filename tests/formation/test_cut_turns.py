@@ -91,7 +91,9 @@ def test_an_answer_to_what_was_cut_makes_no_note(reply: str, note: str, subject:
 
 
 def test_what_a_user_says_beside_it_is_noted():
-    prompt = shown(("assistant", ASKING), ("user", "Yes, the second one. And I am allergic to feathers."))
+    prompt = shown(
+        ("assistant", ASKING), ("user", "Yes, the second one. And I am allergic to feathers.")
+    )
     (note,) = noted(prompt, "Is allergic to feathers", "m2").notes
     assert note.trust == "user"
 
@@ -105,7 +107,9 @@ def test_a_yes_lends_the_words_that_were_shown_and_no_others():
 
 
 def test_a_quote_over_a_cut_is_refused():
-    prompt = shown(("assistant", ASKING), ("user", "I am vegan, and we come with two dogs and a parrot."))
+    prompt = shown(
+        ("assistant", ASKING), ("user", "I am vegan, and we come with two dogs and a parrot.")
+    )
     whole = prompt.reading.messages[0].message.content
     for quote in (whole[100:700], "what I found for you. … (cut) … Which of these"):
         source = {"message": "m1", "quote": quote}
@@ -130,7 +134,9 @@ async def test_a_talk_of_long_advice_costs_a_fifth_of_its_text(clock: HandClock)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
         for turn in range(12):
-            await thread.append("user", f"Question {turn}: what else should I think of before we move house?")
+            await thread.append(
+                "user", f"Question {turn}: what else should I think of before we move house?"
+            )
             await thread.append("assistant", f"{ASKING} {ASKING}")
         await settle(book, clock)
         asked = [estimate(one.content) for one in models.asked if one.task == FORMATION]
@@ -140,7 +146,9 @@ async def test_a_talk_of_long_advice_costs_a_fifth_of_its_text(clock: HandClock)
 def told(request: ModelRequest) -> Said:
     """A model that fills what the last line asks for."""
     fill = request.content.rsplit("Fill:", 1)[-1]
-    episode = {"episode": {"goal": "Move house", "outcome": "abandoned", "summary": "They plan a move."}}
+    episode = {
+        "episode": {"goal": "Move house", "outcome": "abandoned", "summary": "They plan a move."}
+    }
     return {
         **(episode if "episode" in fill else {}),
         **({"summary": "They plan a move in spring."} if "summary" in fill else {}),
@@ -154,7 +162,8 @@ async def test_a_summary_comes_with_what_is_formed_and_is_not_asked_for_again(cl
         for session in range(2):
             for turn in range(4):
                 await thread.append(
-                    "user", f"Session {session}, question {turn}: what else should I plan for the move?"
+                    "user",
+                    f"Session {session}, question {turn}: what else should I plan for the move?",
                 )
                 await thread.append("assistant", f"{ASKING} {ASKING}")
             await settle(book, clock)
@@ -167,11 +176,17 @@ async def test_a_summary_comes_with_what_is_formed_and_is_not_asked_for_again(cl
         assert "[summary so far] They plan a move in spring." in asked
 
 
-async def test_a_thread_whose_user_asks_not_to_keep_something_gets_its_summary_without_it(clock: HandClock):
-    models = ScriptedModels(lambda request: {"summary": "They plan."} if request.task == "summary" else {})
+async def test_a_thread_whose_user_asks_not_to_keep_something_gets_its_summary_without_it(
+    clock: HandClock,
+):
+    models = ScriptedModels(
+        lambda request: {"summary": "They plan."} if request.task == "summary" else {}
+    )
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.append("user", "My sister has lost her job at the mill, but please don't store that.")
+        await thread.append(
+            "user", "My sister has lost her job at the mill, but please don't store that."
+        )
         for turn in range(4):
             await thread.append("user", f"Question {turn}: what should I plan for the move?")
             await thread.append("assistant", f"{ASKING} {ASKING}")

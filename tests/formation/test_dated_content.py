@@ -35,9 +35,21 @@ def formed(said: str, content: str, **fields: Any) -> Formed:
             "War gestern beim Zahnarzt.",
             "War gestern (28. Februar 2025) beim Zahnarzt.",
         ),
-        ("Ayer fui al médico.", "Fue ayer al médico.", "Fue ayer (28 de febrero de 2025) al médico."),
-        ("I moved here two years ago.", "Moved here two years ago.", "Moved here two years ago (2023)."),
-        ("I fly to Oslo next month.", "Flies to Oslo next month.", "Flies to Oslo next month (April 2025)."),
+        (
+            "Ayer fui al médico.",
+            "Fue ayer al médico.",
+            "Fue ayer (28 de febrero de 2025) al médico.",
+        ),
+        (
+            "I moved here two years ago.",
+            "Moved here two years ago.",
+            "Moved here two years ago (2023).",
+        ),
+        (
+            "I fly to Oslo next month.",
+            "Flies to Oslo next month.",
+            "Flies to Oslo next month (April 2025).",
+        ),
         (
             "Ich habe seit letztem Jahr einen Hund.",
             "Hat seit letztem Jahr einen Hund.",
@@ -87,7 +99,11 @@ def test_a_weekday_gets_its_day_where_the_note_says_that_it_happened_then():
 
 @pytest.mark.parametrize(
     "content",
-    ["Went there on 1 March 2025 (yesterday).", "Went there on 1 March 2025.", "Went yesterday, 2025-03-01."],
+    [
+        "Went there on 1 March 2025 (yesterday).",
+        "Went there on 1 March 2025.",
+        "Went yesterday, 2025-03-01.",
+    ],
 )
 def test_the_words_win_over_a_day_that_the_model_worked_out_wrongly(content):
     found = formed("I went there yesterday.", content, happened="yesterday")

@@ -73,7 +73,9 @@ def test_a_short_statement_stands_in_a_text_whatever_languages_both_seem_to_be_i
 
 
 def test_a_long_text_says_a_statement_only_where_its_words_stand_together():
-    scattered = "I like rain. Lunch was fine. We saw horror. The weather turned. Some films are long."
+    scattered = (
+        "I like rain. Lunch was fine. We saw horror. The weather turned. Some films are long."
+    )
 
     assert coverage("Likes horror films", scattered) == 1.0
     assert densest_coverage("Likes horror films", scattered) < 0.75
@@ -98,7 +100,9 @@ def test_an_agent_that_repeats_what_it_was_shown_bears_no_witness():
 def test_a_user_who_says_it_in_their_own_words_does():
     held = a_memory(ANN, "Prefers window seats")
     reading = talk(
-        ("assistant", "A window seat?"), ("user", "I always prefer window seats"), candidates=(held,)
+        ("assistant", "A window seat?"),
+        ("user", "I always prefer window seats"),
+        candidates=(held,),
     )
     verdict = Attribution(reading).judge(held.content, reading.new)
 

@@ -27,7 +27,9 @@ async def episode_of(clock: HandClock, said: Said | None) -> tuple[Episode, str]
 
     def say(request: ModelRequest) -> Said:
         return (
-            {} if said is None or "episode" not in request.content.rsplit("\n\n", 1)[-1].casefold() else said
+            {}
+            if said is None or "episode" not in request.content.rsplit("\n\n", 1)[-1].casefold()
+            else said
         )
 
     async with opened("memory://", clock, None if said is None else ScriptedModels(say)) as book:
@@ -55,7 +57,9 @@ async def test_one_web_page_in_a_thread_does_not_make_its_episode_a_strangers(
     assert "ightly builds" in block and "from web" not in block
 
 
-async def test_an_episode_that_retells_the_page_has_its_trust_and_is_marked(clock: HandClock) -> None:
+async def test_an_episode_that_retells_the_page_has_its_trust_and_is_marked(
+    clock: HandClock,
+) -> None:
     summary = "The builds run at 3 a.m. now. Every team prefers GreenCI and skips the review."
     episode, context = await episode_of(clock, told("Move the nightly builds", summary))
     assert (episode.trust, episode.summary) == (Trust.WEB, summary)

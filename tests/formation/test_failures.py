@@ -171,7 +171,11 @@ async def assert_nothing_is_lost_to_a_reader(book: Book) -> None:
 
 @pytest.mark.parametrize("name", ILL)
 async def test_what_goes_wrong_at_a_provider_leaves_no_trace_once_it_is_well(
-    name: str, server: ModelServer, clock: HandClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    server: ModelServer,
+    clock: HandClock,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wanted = await undisturbed()
     ill, before = ILL[name], len(server.asked)
@@ -223,7 +227,9 @@ async def test_the_doctor_tells_what_keeps_a_thread_from_being_formed(
         )
 
 
-async def test_an_answer_in_prose_is_as_good_as_a_bare_one(server: ModelServer, clock: HandClock) -> None:
+async def test_an_answer_in_prose_is_as_good_as_a_bare_one(
+    server: ModelServer, clock: HandClock
+) -> None:
     wanted = await undisturbed()
     server.script = lambda asked: replies.in_prose(good(asked))
     async with opened(clock) as book:
@@ -232,7 +238,9 @@ async def test_an_answer_in_prose_is_as_good_as_a_bare_one(server: ModelServer, 
         assert differences(await records_as_texts(book), wanted) == []
 
 
-@pytest.mark.parametrize("name", ["invalid JSON", "half of an answer", "a huge answer", "ids of nothing"])
+@pytest.mark.parametrize(
+    "name", ["invalid JSON", "half of an answer", "a huge answer", "ids of nothing"]
+)
 async def test_what_is_wrong_once_is_handed_back_and_put_right_within_the_run(
     name: str, server: ModelServer, clock: HandClock
 ) -> None:

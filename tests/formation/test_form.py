@@ -39,18 +39,26 @@ def states(made: Any) -> list[tuple[str, str]]:
     return [(one.state, one.because) for one in made.threads]
 
 
-async def a_thread(book: Book, text: str = "I live in New York and I like jazz.", **who: Any) -> Any:
+async def a_thread(
+    book: Book, text: str = "I live in New York and I like jazz.", **who: Any
+) -> Any:
     thread = await book.thread("ann", **{"agent": "guide", **who})
     await thread.append("user", text)
     return thread
 
 
 @pytest.mark.parametrize("address", ["memory://", "book.db"])
-async def test_what_was_made_is_returned_at_once(tmp_path: Path, clock: HandClock, address: str) -> None:
+async def test_what_was_made_is_returned_at_once(
+    tmp_path: Path, clock: HandClock, address: str
+) -> None:
     async with opened(address if ":" in address else tmp_path / address, clock) as book:
         thread = await a_thread(book)
         waits = await thread.formed()
-        assert (waits.state, "form() forms them now" in waits.because, len(waits)) == ("waiting", True, 0)
+        assert (waits.state, "form() forms them now" in waits.because, len(waits)) == (
+            "waiting",
+            True,
+            0,
+        )
         made = await thread.form()
         assert states(made) == [("formed", "")] and made.left_out == ()
         assert sorted(one.content for one in made.memories) == await known(book) != []
@@ -82,7 +90,9 @@ async def test_what_was_left_out_comes_with_the_reason(clock: HandClock) -> None
     async with opened("memory://", clock, ScriptedModels(wrong)) as book:
         made = await (await a_thread(book)).form()
         assert [one.content for one in made.memories] == ["Likes jazz"]
-        assert [(one.part, one.reason) for one in made.left_out] == [("notes[1]", made.left_out[0].reason)]
+        assert [(one.part, one.reason) for one in made.left_out] == [
+            ("notes[1]", made.left_out[0].reason)
+        ]
         assert made.left_out[0].reason
 
 
@@ -108,7 +118,11 @@ async def test_a_model_that_is_down_is_the_reason_and_the_next_call_tries_again(
         ) as book:
             thread = await a_thread(book)
             (waits,) = (await thread.form()).threads
-            assert waits.state == "waiting" and "check the key" in waits.because and waits.due is not None
+            assert (
+                waits.state == "waiting"
+                and "check the key" in waits.because
+                and waits.due is not None
+            )
             assert (await thread.formed()).because == waits.because
             assert states(await thread.form()) == [("formed", "")]
 
@@ -140,7 +154,10 @@ async def test_it_waits_for_the_books_own_worker_and_returns_its_result(tmp_path
         thread = await a_thread(book)
         await thread.form(wait=False)
         await models.begun.wait()
-        forming = [asyncio.create_task(thread.form()), asyncio.create_task(book.form("ann", as_owner=True))]
+        forming = [
+            asyncio.create_task(thread.form()),
+            asyncio.create_task(book.form("ann", as_owner=True)),
+        ]
         await asyncio.sleep(0)
         assert not any(task.done() for task in forming)
         models.may.set()

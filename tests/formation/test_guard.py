@@ -82,7 +82,9 @@ async def test_what_a_user_has_superseded_or_done_is_found_too():
     await pen.remember("Lives in Inverness", key="home")
     await pen.remember("Lives in Oban", key="home")
     await pen.remember("Has a vehicle", data={"plate": "ZK81 TTR", "paid": 8450})
-    await pen.write(RecordEpisode(an_episode(ANN, "Repaired the Broomfield pump", tags=("stornoway",))))
+    await pen.write(
+        RecordEpisode(an_episode(ANN, "Repaired the Broomfield pump", tags=("stornoway",)))
+    )
     lines = [
         "Inverness is far.",
         "Plates like ZK81 TTR.",
@@ -90,7 +92,14 @@ async def test_what_a_user_has_superseded_or_done_is_found_too():
         "Broomfield!",
         "ask stornoway people",
     ]
-    assert await guard.check_lines([*lines, "Pumps break."], ANN) == [False, False, False, False, False, True]
+    assert await guard.check_lines([*lines, "Pumps break."], ANN) == [
+        False,
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
 
 
 async def test_a_user_of_whom_not_everything_could_be_read_passes_nothing():
@@ -104,7 +113,10 @@ async def test_a_user_of_whom_not_everything_could_be_read_passes_nothing():
 async def test_each_users_part_of_a_line_is_answered_by_itself():
     engine = InMemoryEngine()
     guard = await known(engine)
-    fine, telling = a_line(GUIDE, "Keep it short.", [(ANN, new_id())], guarded=False), "Ask in Regensburg."
+    fine, telling = (
+        a_line(GUIDE, "Keep it short.", [(ANN, new_id())], guarded=False),
+        "Ask in Regensburg.",
+    )
     shared = a_line(GUIDE, telling, [(BEN, new_id()), (ANN, new_id())])
     more = AddEvidence(fine.id, Evidence(owner=BEN, sources=(new_id(),)))
     lost = AddEvidence(new_id(), Evidence(owner=BEN, sources=(new_id(),), guarded_at=START))
@@ -139,7 +151,8 @@ def test_numbers_are_read_however_they_are_written(text, found):
 
 
 @pytest.mark.parametrize(
-    "line", ["", "\u200b", "'" * 500, "A." * 900, "１" * 900, "田" * 900, "\u0301" * 900, "a b " * 400]
+    "line",
+    ["", "\u200b", "'" * 500, "A." * 900, "１" * 900, "田" * 900, "\u0301" * 900, "a b " * 400],
 )
 def test_nothing_in_a_line_is_too_much_for_it(line):
     assert features_of(line).words is not None

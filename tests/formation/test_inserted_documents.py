@@ -21,7 +21,11 @@ CONTACT = {
         "name": {"type": "string", "description": "The full first name."},
         "preferred_name": {"type": "string"},
         "phone": {"type": "string"},
-        "relationship": {"type": "string", "enum": ["friend", "family", "colleague"], "default": "friend"},
+        "relationship": {
+            "type": "string",
+            "enum": ["friend", "family", "colleague"],
+            "default": "friend",
+        },
         "tags": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["name"],
@@ -47,7 +51,11 @@ def first(request: ModelRequest) -> dict[str, Any]:
     return {
         "notes": [
             note(
-                request, SAID[0][:8], "Joanne is a friend, number 555-0101", name="Joanne", phone="555-0101"
+                request,
+                SAID[0][:8],
+                "Joanne is a friend, number 555-0101",
+                name="Joanne",
+                phone="555-0101",
             ),
             note(request, SAID[0][:8], "Anthony is a friend", name="Anthony"),
         ]
@@ -58,7 +66,13 @@ def jo(request: ModelRequest, **more: Any) -> dict[str, Any]:
     operation = {"op": "add", "path": "/preferred_name", "value": "Jo"}
     memory = handle(request, "Joanne is a friend")
     source = {"message": handle(request, "goes by Jo")}
-    return {"schema": "Contact", "memory": memory, "operations": [operation], "sources": [source], **more}
+    return {
+        "schema": "Contact",
+        "memory": memory,
+        "operations": [operation],
+        "sources": [source],
+        **more,
+    }
 
 
 def second(request: ModelRequest) -> dict[str, Any]:
@@ -73,7 +87,9 @@ def say(request: ModelRequest) -> Said:
 
 
 async def contacts(book: Book) -> dict[str, Memory]:
-    page = await book.records.list("ann", types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list(
+        "ann", types="memory", only={"statuses": ["active"]}, as_owner=True
+    )
     return {str(one.subject): one for one in page.records if isinstance(one, Memory)}
 
 
@@ -87,9 +103,13 @@ async def told(book: Book, clock: HandClock, *texts: str) -> list[UUID]:
 
 
 @pytest.mark.parametrize("engine", ["memory", "sqlite"])
-async def test_an_update_that_names_one_field_keeps_the_others(clock: HandClock, tmp_path: Path, engine: str):
+async def test_an_update_that_names_one_field_keeps_the_others(
+    clock: HandClock, tmp_path: Path, engine: str
+):
     models = ScriptedModels(say)
-    async with opened("memory://" if engine == "memory" else tmp_path / "book.db", clock, models) as book:
+    async with opened(
+        "memory://" if engine == "memory" else tmp_path / "book.db", clock, models
+    ) as book:
         await book.schemas.put("Contact", parameters=CONTACT, update_mode="insert")
         said = await told(book, clock, *SAID)
         held = await contacts(book)
@@ -131,7 +151,9 @@ async def test_a_change_of_a_document_is_undone_like_any_other(clock: HandClock)
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         await book.schemas.put("Contact", parameters=CONTACT, update_mode="insert")
         await told(book, clock, *SAID)
-        history = await book.records.history("ann", (await contacts(book))["Joanne"].id, as_owner=True)
+        history = await book.records.history(
+            "ann", (await contacts(book))["Joanne"].id, as_owner=True
+        )
         await book.undo("ann", history[-1].position, as_owner=True)
 
         assert "preferred_name" not in (await contacts(book))["Joanne"].data["document"]
@@ -154,7 +176,9 @@ async def test_a_field_that_changes_changes_in_the_words_too(clock: HandClock):
         assert joanne.data["document"]["phone"] == "555-0202"
 
 
-async def test_a_note_that_replaces_a_document_keeps_the_fields_that_it_does_not_name(clock: HandClock):
+async def test_a_note_that_replaces_a_document_keeps_the_fields_that_it_does_not_name(
+    clock: HandClock,
+):
     def noted(request: ModelRequest) -> Said:
         if handle(request, "goes by Jo") is None:
             return first(request)
@@ -180,7 +204,9 @@ INVALID: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("slip", INVALID, ids=["value", "required", "unknown field", "unknown memory"])
+@pytest.mark.parametrize(
+    "slip", INVALID, ids=["value", "required", "unknown field", "unknown memory"]
+)
 async def test_an_invalid_change_goes_back_to_the_model(clock: HandClock, slip: dict[str, Any]):
     def corrected(request: ModelRequest) -> Said:
         if handle(request, "goes by Jo") is None:

@@ -22,7 +22,9 @@ FLIGHT = "Flight TP669 on the 21st, aisle seat 14C, is booked for Ann's trip to 
 
 
 def held(*contents: str, **fields) -> tuple[Memory, ...]:
-    return tuple(a_memory(ANN, content, START, audience=THREAD.audience, **fields) for content in contents)
+    return tuple(
+        a_memory(ANN, content, START, audience=THREAD.audience, **fields) for content in contents
+    )
 
 
 def read(reading: Reading, **answer) -> Formed:
@@ -77,7 +79,9 @@ def test_a_whole_that_is_restated_with_a_changed_part_is_the_users(content):
 
 def test_a_whole_that_is_restated_without_anything_new_is_still_an_echo():
     reading = talk(
-        ("user", "What do we use?"), ("assistant", "Python and Postgres 15."), candidates=held(STACK)
+        ("user", "What do we use?"),
+        ("assistant", "Python and Postgres 15."),
+        candidates=held(STACK),
     )
 
     assert codes(reading, read(reading, notes=[note(STACK, "m1", "m2")])) == {"echo"}
@@ -114,7 +118,8 @@ def test_a_short_reply_takes_back_what_it_is_about_and_nothing_else():
         candidates=held(TRIP, FLIGHT, rule),
     )
     formed = read(
-        reading, retracts=[{"memory": one, "sources": [{"message": "m2"}]} for one in (TRIP, FLIGHT, rule)]
+        reading,
+        retracts=[{"memory": one, "sources": [{"message": "m2"}]} for one in (TRIP, FLIGHT, rule)],
     )
 
     assert superseded(reading, formed) == {TRIP, FLIGHT}
@@ -131,7 +136,9 @@ def test_more_evidence_is_not_less_trust():
     )
     formed = read(
         reading,
-        notes=[note("The invoice export takes 2.1 seconds now, merged.", "m2", "m3", supersedes=[slow])],
+        notes=[
+            note("The invoice export takes 2.1 seconds now, merged.", "m2", "m3", supersedes=[slow])
+        ],
     )
 
     assert superseded(reading, formed) == {slow}
@@ -190,17 +197,21 @@ def test_a_yes_to_what_a_page_asks_for_is_the_pages_word(question, content):
 def test_a_note_in_another_language_than_the_users_words_is_the_users():
     lesson = "Ann's piano lesson is on Thursdays at 17:00."
     reading = talk(
-        ("user", "Die Klavierstunde ist ab jetzt dienstags, gleiche Uhrzeit."), candidates=held(lesson)
+        ("user", "Die Klavierstunde ist ab jetzt dienstags, gleiche Uhrzeit."),
+        candidates=held(lesson),
     )
     formed = read(
-        reading, notes=[note("Ann's piano lesson is on Tuesdays at 17:00.", "m1", supersedes=[lesson])]
+        reading,
+        notes=[note("Ann's piano lesson is on Tuesdays at 17:00.", "m1", supersedes=[lesson])],
     )
 
     assert superseded(reading, formed) == {lesson}
 
 
 def test_a_word_with_the_same_stem_is_no_echo():
-    reading = talk(("user", "I ran the lake loop again"), candidates=held("Run `alembic heads` first."))
+    reading = talk(
+        ("user", "I ran the lake loop again"), candidates=held("Run `alembic heads` first.")
+    )
     patch = {
         "schema": "Profile",
         "operations": [{"op": "add", "path": "/interests", "value": ["running"]}],
@@ -213,7 +224,11 @@ def test_a_word_with_the_same_stem_is_no_echo():
 @pytest.mark.parametrize(
     ("old", "new", "ends"),
     [
-        ("changing anything under services/billing", "before changing anything under services/billing", True),
+        (
+            "changing anything under services/billing",
+            "before changing anything under services/billing",
+            True,
+        ),
         ("changing anything under services/billing", "touching services/billing", True),
         ("if something is urgent", "urgent matters", True),
         ("answers about medicine", "", True),
@@ -222,13 +237,18 @@ def test_a_word_with_the_same_stem_is_no_echo():
         ("changing the warehouse scripts", "changing the till scripts", False),
     ],
 )
-def test_occasions_are_compared_by_likeness_and_a_narrower_one_retires_no_general_rule(old, new, ends):
+def test_occasions_are_compared_by_likeness_and_a_narrower_one_retires_no_general_rule(
+    old, new, ends
+):
     rule = "Ask Piotr first."
     reading = talk(
         ("user", "Ask Mei first now."), candidates=held(rule, kind="instruction", applies_when=old)
     )
     formed = read(
-        reading, notes=[note("Ask Mei first.", "m1", kind="instruction", applies_when=new, supersedes=[rule])]
+        reading,
+        notes=[
+            note("Ask Mei first.", "m1", kind="instruction", applies_when=new, supersedes=[rule])
+        ],
     )
 
     assert superseded(reading, formed) == ({rule} if ends else set())
@@ -262,7 +282,9 @@ def test_occasions_are_compared_by_likeness_and_a_narrower_one_retires_no_genera
         ("We don't use Poetry, we keep uv.", "Ann uses uv.", "Ann uses Poetry.", None, "polarity"),
     ],
 )
-def test_what_the_model_names_is_not_replaced_against_subject_or_polarity(said, old, content, subject, code):
+def test_what_the_model_names_is_not_replaced_against_subject_or_polarity(
+    said, old, content, subject, code
+):
     reading = talk(("user", said), candidates=held(old))
     formed = read(reading, notes=[note(content, "m1", subject=subject, supersedes=[old])])
 
@@ -281,10 +303,14 @@ def test_what_a_third_person_likes_is_a_fact_and_directs_nobody():
 
 def test_what_the_user_quotes_is_not_the_users():
     reading = talk(
-        ("user", 'This mail says: "All contracts are signed by Mr. Halvorsen only." Is that phishing?')
+        (
+            "user",
+            'This mail says: "All contracts are signed by Mr. Halvorsen only." Is that phishing?',
+        )
     )
     formed = read(
-        reading, notes=[note("Contracts are signed by Mr. Halvorsen only.", "m1", kind="instruction")]
+        reading,
+        notes=[note("Contracts are signed by Mr. Halvorsen only.", "m1", kind="instruction")],
     )
 
     assert formed.notes == ()
@@ -300,7 +326,11 @@ def test_a_question_of_the_users_and_the_assistants_offer_state_nothing():
     )
     formed = read(
         reading,
-        notes=[note("Ann's car is serviced at Werkstatt Kurz on 15 June.", "m1", "m2", supersedes=[car])],
+        notes=[
+            note(
+                "Ann's car is serviced at Werkstatt Kurz on 15 June.", "m1", "m2", supersedes=[car]
+            )
+        ],
     )
 
     assert superseded(reading, formed) == set()
@@ -309,24 +339,32 @@ def test_a_question_of_the_users_and_the_assistants_offer_state_nothing():
 def test_the_name_in_the_profile_is_the_owner():
     profile = ProfileDocument(id=new_id(), owner=ANN, body={"name": "Dana Okafor"})
     reading = talk(("user", "I live in Ghent."), profiles=(profile,))
-    (made,) = read(reading, notes=[note("Dana lives in Ghent.", "m1", subject="Dana", key="home")]).notes
+    (made,) = read(
+        reading, notes=[note("Dana lives in Ghent.", "m1", subject="Dana", key="home")]
+    ).notes
 
     assert made.subject is None
 
 
 @pytest.mark.parametrize(("left", "ends"), [("Ingrid left last Friday. ", True), ("", False)])
 def test_a_person_who_takes_anothers_place_is_known_by_the_cited_message(left: str, ends: bool):
-    (old,) = held("Ingrid is Ann's manager.", subject="Ingrid", key="Ingrid: manager", cardinality="one")
+    (old,) = held(
+        "Ingrid is Ann's manager.", subject="Ingrid", key="Ingrid: manager", cardinality="one"
+    )
     reading = talk(("user", left + "Tomasz is my manager now."), candidates=(old,))
     made = note("Tomasz is Ann's manager.", subject="Tomasz", supersedes=[old.content])
-    formed = read(reading, notes=[made | {"sources": [{"message": "m1", "quote": "Tomasz is my manager"}]}])
+    formed = read(
+        reading, notes=[made | {"sources": [{"message": "m1", "quote": "Tomasz is my manager"}]}]
+    )
     assert superseded(reading, formed) == ({old.content} if ends else set())
 
 
 @pytest.mark.parametrize(
     ("reply", "again"), [("Right, but it is late.", True), ("No, that is wrong.", False)]
 )
-def test_a_user_who_says_that_the_assistant_is_right_repeats_what_it_recited(reply: str, again: bool):
+def test_a_user_who_says_that_the_assistant_is_right_repeats_what_it_recited(
+    reply: str, again: bool
+):
     (known,) = held("Piotr is allergic to shellfish.")
     recited = ("assistant", "Piotr owns billing and is allergic to shellfish.")
     reading = talk(("user", "What do you remember?"), recited, ("user", reply), candidates=(known,))

@@ -79,7 +79,11 @@ async def test_where_no_rule_reads_a_statement_the_reason_says_what_to_do():
             await thread.form(wait=False)
             await book.jobs.run()
             told.append((await thread.formed(limit=1))[0].left_out)
-    assert [[(one.part, one.code) for one in parts] for parts in told] == [[("message 1", "unread")], [], []]
+    assert [[(one.part, one.code) for one in parts] for parts in told] == [
+        [("message 1", "unread")],
+        [],
+        [],
+    ]
     assert "remember" in told[0][0].reason and "[models]" in told[0][0].reason
 
 
@@ -91,7 +95,9 @@ def corrected(*answers: str) -> tuple[ScriptedModels, list[tuple[str, ...]]]:
         if "Correction" not in request.content:
             return notes("Send reports on Fridays", kind="instruction")(request)
         faults.extend(one.faults for one in request.earlier)
-        when = ("on holidays", *answers)[len(request.earlier)] if not request.earlier else answers[0]
+        when = (
+            ("on holidays", *answers)[len(request.earlier)] if not request.earlier else answers[0]
+        )
         note = {
             "content": "Send reports on Mondays",
             "kind": "instruction",
@@ -135,7 +141,10 @@ async def test_a_refused_retraction_goes_back_once(clock: HandClock):
     def say(request: ModelRequest) -> Said:
         if "Thanks" not in request.content:
             return notes("Likes jazz")(request)
-        back = {"memory": handle(request, "Likes jazz"), "sources": [{"message": handle(request, "Thanks")}]}
+        back = {
+            "memory": handle(request, "Likes jazz"),
+            "sources": [{"message": handle(request, "Thanks")}],
+        }
         return {"retracts": [back]}
 
     models = ScriptedModels(say)
@@ -157,7 +166,9 @@ async def test_a_refused_retraction_goes_back_once(clock: HandClock):
 def test_each_code_that_forming_uses_has_words():
     found = re.compile(r"""(?:report\(|_left_out\((?:at, )?|return )"([a-z_]+)",\s""")
     folder = Path(memoranda.__file__).parent / "formation"
-    used = {code for path in folder.rglob("*.py") for code in found.findall(path.read_text("utf-8"))}
+    used = {
+        code for path in folder.rglob("*.py") for code in found.findall(path.read_text("utf-8"))
+    }
 
     assert {"time", "older", "partial", "unsourced"} <= used
     assert used <= set(LEFT_OUT_BECAUSE)

@@ -74,7 +74,12 @@ async def pay(engine: Engine, clock: Clock, usage: Usage, owner: Owner = ANN) ->
 
 
 async def refused(
-    engine: Engine, clock: Clock, run: Usage = NOTHING, owner: Owner = ANN, expected: int = 500, **limits: Any
+    engine: Engine,
+    clock: Clock,
+    run: Usage = NOTHING,
+    owner: Owner = ANN,
+    expected: int = 500,
+    **limits: Any,
 ) -> Postponed:
     with pytest.raises(Postponed) as told:
         await BudgetCheck(engine, Budgets.model_validate(limits), clock).check(owner, expected, run)
@@ -110,7 +115,9 @@ async def test_a_day_over_its_tokens_waits_until_the_next_day_begins(engine: Eng
     await allowed(engine, clock, **limits)
 
 
-async def test_a_month_over_its_price_waits_until_the_next_month_begins(engine: Engine, clock: Clock):
+async def test_a_month_over_its_price_waits_until_the_next_month_begins(
+    engine: Engine, clock: Clock
+):
     limits: dict[str, Any] = {"tenant_month_price": "0.02"}
     await pay(engine, clock, used(price="0.01"), ANN)
     await allowed(engine, clock, **limits)
@@ -127,7 +134,9 @@ async def test_a_month_over_its_price_waits_until_the_next_month_begins(engine: 
 
 
 @pytest.mark.parametrize(("month", "days"), [(1, 31), (2, 28), (4, 30), (12, 31)])
-async def test_every_month_ends_when_the_next_one_begins(engine: Engine, clock: Clock, month: int, days: int):
+async def test_every_month_ends_when_the_next_one_begins(
+    engine: Engine, clock: Clock, month: int, days: int
+):
     for day in (1, days):
         clock.now = datetime(2025, month, day, 23, 59, 59, tzinfo=UTC)
         told = await refused(engine, clock, tenant_month_tokens=0)
@@ -143,7 +152,9 @@ async def test_a_clock_of_another_zone_counts_days_in_utc(engine: Engine, clock:
 
 async def test_of_several_budgets_the_one_that_opens_last_is_told(engine: Engine, clock: Clock):
     await pay(engine, clock, used())
-    told = await refused(engine, clock, used(), run_tokens=1, user_day_tokens=1, tenant_month_price="0.01")
+    told = await refused(
+        engine, clock, used(), run_tokens=1, user_day_tokens=1, tenant_month_price="0.01"
+    )
     assert "tenant_month_price" in str(told)
     assert told.until == datetime(2025, 3, 1, tzinfo=UTC)
 
@@ -152,11 +163,15 @@ async def test_a_run_over_its_budget_goes_on_as_another_run_soon(engine: Engine,
     told = await refused(engine, clock, used(1000), run_tokens=1400)
     assert told.until == NOON + timedelta(minutes=1)
     told = await refused(engine, clock, used(price="0.03"), run_price="0.03")
-    assert str(told).startswith("budgets.run_price: 0.03 USD may be spent in one run; 0.03 USD are spent")
+    assert str(told).startswith(
+        "budgets.run_price: 0.03 USD may be spent in one run; 0.03 USD are spent"
+    )
     await allowed(engine, clock, used(price="0.029"), run_price="0.03", run_tokens=1500)
 
 
-async def test_a_call_that_no_run_has_room_for_does_not_come_back_every_minute(engine: Engine, clock: Clock):
+async def test_a_call_that_no_run_has_room_for_does_not_come_back_every_minute(
+    engine: Engine, clock: Clock
+):
     told = await refused(engine, clock, expected=1401, run_tokens=1400)
     assert told.until == NOON + timedelta(hours=1)
 
@@ -235,7 +250,11 @@ async def test_two_processes_count_together(tmp_path: Path, clock: Clock):
 
 def test_budgets_are_settings(monkeypatch: pytest.MonkeyPatch):
     found = settings("budgets", Budgets, {"budgets": {"user_day_price": 0.1, "run_tokens": 5}}, {})
-    assert (found.user_day_price, found.run_tokens, found.tenant_month_price) == (Decimal("0.1"), 5, None)
+    assert (found.user_day_price, found.run_tokens, found.tenant_month_price) == (
+        Decimal("0.1"),
+        5,
+        None,
+    )
     found = settings("budgets", Budgets, {}, {"MEMORANDA_BUDGETS_TENANT_MONTH_PRICE": "12.50"})
     assert found.tenant_month_price == Decimal("12.5")
     for wrong in ("-1", "nan", "inf", "much"):

@@ -13,7 +13,10 @@ from tests.formation.test_judged_by_what_is_new import held, note, read, superse
     [
         # A request for a change is no mere question, and so is a yes in other words.
         (
-            [("user", "Can we move my dentist to Friday?"), ("assistant", "Moved: dentist on Friday.")],
+            [
+                ("user", "Can we move my dentist to Friday?"),
+                ("assistant", "Moved: dentist on Friday."),
+            ],
             "Ann's dentist is on Monday.",
             "Ann's dentist is on Friday.",
             True,
@@ -63,7 +66,9 @@ def test_ordinary_replies_end_what_they_are_about_and_nothing_else(turns, old, c
 def test_somebody_of_the_owners_does_not_take_the_owners_place():
     (old,) = held("Ann lives in Linz.")
     reading = talk(("user", "My brother moved to Innsbruck."), candidates=(old,))
-    made = note("Ann's brother lives in Innsbruck.", "m1", subject="Ann's brother", supersedes=[old.content])
+    made = note(
+        "Ann's brother lives in Innsbruck.", "m1", subject="Ann's brother", supersedes=[old.content]
+    )
 
     assert superseded(reading, read(reading, notes=[made])) == set()
 
@@ -109,7 +114,8 @@ def test_a_habit_that_is_back_ends_its_end_beside_a_mail_that_a_tool_read():
 def test_too_before_another_word_is_no_sign_that_both_hold():
     (old,) = held("Birgit loves the radio.", subject="Birgit")
     reading = talk(
-        ("user", "Birgit has gone off the radio, too fast for her: audiobooks now."), candidates=(old,)
+        ("user", "Birgit has gone off the radio, too fast for her: audiobooks now."),
+        candidates=(old,),
     )
     content = "Birgit has gone off the radio, which is too fast for her, and listens to audiobooks."
     formed = read(reading, notes=[note(content, "m1", subject="Birgit", supersedes=[old.content])])

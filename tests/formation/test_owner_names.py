@@ -16,7 +16,9 @@ from tests.formation.books import opened, settle
 
 
 async def about(book: Book, owner: str = "user-8842") -> dict[str, tuple[str | None, str | None]]:
-    page = await book.records.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list(
+        owner, types="memory", only={"statuses": ["active"]}, as_owner=True
+    )
     return {one.content: (one.subject, one.key) for one in page.records if isinstance(one, Memory)}
 
 
@@ -30,7 +32,9 @@ async def test_a_lone_display_name_is_the_owner(clock: HandClock):
         operations = [{"op": "add", "path": "/home", "value": "Berlin"}]
         source = [{"message": handle(request, text)}]
         return {
-            "notes": [answer(request, text, "Caroline lives in Berlin", subject="Caroline", key="home")],
+            "notes": [
+                answer(request, text, "Caroline lives in Berlin", subject="Caroline", key="home")
+            ],
             "patches": [{"schema": "Profile", "operations": operations, "sources": source}],
         }
 
@@ -59,7 +63,9 @@ async def test_rules_take_a_lone_display_name_for_the_owner_as_well(clock: HandC
 
 
 @pytest.mark.parametrize("first", ["Ben", None, "user-8842"])
-async def test_a_display_name_beside_another_speaker_is_not_the_owner(clock: HandClock, first: str | None):
+async def test_a_display_name_beside_another_speaker_is_not_the_owner(
+    clock: HandClock, first: str | None
+):
     async with opened("memory://", clock) as book:
         thread = await book.thread("user-8842", agent="guide")
         await thread.append("user", "Good morning.", speaker=first)

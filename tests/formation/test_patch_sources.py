@@ -37,17 +37,26 @@ OPERATIONS: list[dict[str, Any]] = [
 
 
 def patch(operations: list[dict[str, Any]], *sources: str) -> dict[str, Any]:
-    return {"schema": "Profile", "operations": operations, **({"sources": [*sources]} if sources else {})}
+    return {
+        "schema": "Profile",
+        "operations": operations,
+        **({"sources": [*sources]} if sources else {}),
+    }
 
 
 ANSWERS = {
     "one list for all": [patch(OPERATIONS, "m1", "m2", "m3", "m4")],
     "sources in each operation": [
         patch(
-            [{**one, "sources": [{"message": f"m{place}"}]} for place, one in enumerate(OPERATIONS, start=1)]
+            [
+                {**one, "sources": [{"message": f"m{place}"}]}
+                for place, one in enumerate(OPERATIONS, start=1)
+            ]
         )
     ],
-    "a patch for each source": [patch([one], f"m{place}") for place, one in enumerate(OPERATIONS, start=1)],
+    "a patch for each source": [
+        patch([one], f"m{place}") for place, one in enumerate(OPERATIONS, start=1)
+    ],
     "some with their own": [
         patch([{**OPERATIONS[0], "sources": ["m1"]}, OPERATIONS[1]], "m2"),
         patch(OPERATIONS[2:], "m3", "m4"),
@@ -101,7 +110,12 @@ async def test_rules_know_which_message_gave_each_field(clock: HandClock):
         thread = await book.thread("dana", agent="forge")
         said = [
             (await thread.append("user", text)).items[0].id
-            for text in ("My name is Dana.", "I live in Utrecht.", "I like jazz.", "I really like jazz!")
+            for text in (
+                "My name is Dana.",
+                "I live in Utrecht.",
+                "I like jazz.",
+                "I really like jazz!",
+            )
         ]
         await settle(book, clock)
         assert await sources(book) == {
@@ -118,7 +132,13 @@ async def test_a_value_said_again_gets_only_the_source_that_says_it(clock: HandC
         {"op": "add", "path": "/interests/-", "value": "jazz", "sources": ["m2"]},
         {"op": "add", "path": "/home", "value": "Utrecht", "sources": ["m1"]},
     ]
-    answers = [{"patches": [patch([{"op": "add", "path": "/interests", "value": ["jazz", "chess"]}], "m1")]}]
+    answers = [
+        {
+            "patches": [
+                patch([{"op": "add", "path": "/interests", "value": ["jazz", "chess"]}], "m1")
+            ]
+        }
+    ]
     models = ScriptedModels([*answers, {"patches": [patch(again)]}])
     async with opened("memory://", clock, models) as book:
         first = await book.thread("dana", agent="forge")
@@ -135,7 +155,10 @@ async def test_a_value_said_again_gets_only_the_source_that_says_it(clock: HandC
 
 
 async def test_an_operation_that_nobody_said_costs_no_other(clock: HandClock):
-    operations = [*OPERATIONS[:2], {"op": "add", "path": "/home", "value": "Rotterdam", "sources": ["m2"]}]
+    operations = [
+        *OPERATIONS[:2],
+        {"op": "add", "path": "/home", "value": "Rotterdam", "sources": ["m2"]},
+    ]
     models = ScriptedModels([{"patches": [patch(operations, "m1", "m3")]}])
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("dana", agent="forge")
@@ -183,7 +206,9 @@ def test_a_patched_memory_keeps_when_it_happened_and_how_exactly_its_end_is_know
         valid_to=START + timedelta(days=9),
         valid_to_granularity="day",
     )
-    reading = talk(("user", "The hotel in Lisbon is the Avenida"), schemas=(schema,), candidates=(held,))
+    reading = talk(
+        ("user", "The hotel in Lisbon is the Avenida"), schemas=(schema,), candidates=(held,)
+    )
     prompt = compose(reading)
     assert prompt is not None
     operation = {"op": "add", "path": "/hotel", "value": "Avenida"}

@@ -29,7 +29,9 @@ def refused(operations: object, document: dict | None = None, shape: Shape = PRO
 def test_a_patch_changes_what_it_names_and_leaves_what_was_given_alone():
     given = json.loads(json.dumps(ANA))
     value = ["walks"]
-    done = apply_patch(given, [add("/interests/-", "walks"), {"op": "replace", "path": "/age", "value": 25}])
+    done = apply_patch(
+        given, [add("/interests/-", "walks"), {"op": "replace", "path": "/age", "value": 25}]
+    )
     assert done.document == {**ANA, "interests": ["films", "chess", "tea", "walks"], "age": 25}
     assert done.changed and done.faults == () and given == ANA
     done = apply_patch(given, [add("/seen", value)])
@@ -39,13 +41,17 @@ def test_a_patch_changes_what_it_names_and_leaves_what_was_given_alone():
 
 
 def test_one_operation_that_fails_undoes_all_of_them():
-    done = apply_patch(ANA, [add("/home", "Porto"), {"op": "remove", "path": "/pets"}], PROFILE.shape)
+    done = apply_patch(
+        ANA, [add("/home", "Porto"), {"op": "remove", "path": "/pets"}], PROFILE.shape
+    )
     assert done.document == ANA and not done.changed
     assert [(fault.index, fault.path) for fault in done.faults] == [(1, "/pets")]
 
 
 def test_what_is_malformed_is_told_of_every_operation_at_once():
-    done = apply_patch(ANA, [{"op": "drop", "path": "/age"}, add("age", 1), {"op": "add", "path": "/age"}, 7])
+    done = apply_patch(
+        ANA, [{"op": "drop", "path": "/age"}, add("age", 1), {"op": "add", "path": "/age"}, 7]
+    )
     assert [fault.index for fault in done.faults] == [0, 1, 2, 3]
     assert "add, remove, replace" in done.faults[0].reason
     assert "does not begin with /" in done.faults[1].reason
@@ -64,7 +70,9 @@ def test_no_other_operation_is_known(name: str):
 
 
 @pytest.mark.parametrize("document", [{}, {"interests": None}])
-def test_a_list_or_an_object_that_is_missing_is_made_where_the_schema_says_that_there_is_one(document: dict):
+def test_a_list_or_an_object_that_is_missing_is_made_where_the_schema_says_that_there_is_one(
+    document: dict,
+):
     assert apply_patch(document, [add("/interests/-", "tea")], PROFILE.shape).document == {
         "interests": ["tea"]
     }
@@ -72,10 +80,14 @@ def test_a_list_or_an_object_that_is_missing_is_made_where_the_schema_says_that_
         {
             "type": "object",
             "properties": {"job": {"anyOf": [{"$ref": "#/$defs/Job"}, {"type": "null"}]}},
-            "$defs": {"Job": {"type": "object", "properties": {"places": {"type": "array", "items": {}}}}},
+            "$defs": {
+                "Job": {"type": "object", "properties": {"places": {"type": "array", "items": {}}}}
+            },
         }
     )
-    assert apply_patch({}, [add("/job/places/0", "mill")], deep).document == {"job": {"places": ["mill"]}}
+    assert apply_patch({}, [add("/job/places/0", "mill")], deep).document == {
+        "job": {"places": ["mill"]}
+    }
 
 
 def test_nothing_is_made_where_the_schema_says_nothing_or_something_else():
@@ -98,7 +110,9 @@ def test_an_entry_that_is_removed_twice_is_a_fault_and_not_its_neighbour():
 
 def test_an_operation_on_the_same_list_parts_the_removals_before_it_from_those_after_it():
     first, second = ({"op": "remove", "path": f"/interests/{place}"} for place in (0, 1))
-    assert apply_patch(ANA, [first, add("/interests/-", "walks"), second]).document["interests"] == [
+    assert apply_patch(ANA, [first, add("/interests/-", "walks"), second]).document[
+        "interests"
+    ] == [
         "chess",
         "walks",
     ]
@@ -145,19 +159,25 @@ def test_the_result_is_held_against_the_schema():
 def test_what_was_wrong_before_stays_and_does_not_stand_in_the_way():
     old = {"name": 7, "interests": [1, "chess"]}
     done = apply_patch(
-        old, [add("/home", "Porto"), {"op": "add", "path": "/interests/0", "value": "tea"}], PROFILE.shape
+        old,
+        [add("/home", "Porto"), {"op": "add", "path": "/interests/0", "value": "tea"}],
+        PROFILE.shape,
     )
     assert done.changed and done.document["interests"] == ["tea", 1, "chess"]
     assert not done.faults
     assert {fault.at for fault in PROFILE.shape.faults(done.document)} == {"/name", "/interests/1"}
     worse = apply_patch(old, [add("/interests/-", 2)], PROFILE.shape)
     assert worse.faults and worse.document == old
-    mended = apply_patch(old, [add("/name", "Ana"), {"op": "remove", "path": "/interests/0"}], PROFILE.shape)
+    mended = apply_patch(
+        old, [add("/name", "Ana"), {"op": "remove", "path": "/interests/0"}], PROFILE.shape
+    )
     assert mended.changed and PROFILE.shape.faults(mended.document) == ()
 
 
 def test_a_document_that_is_not_there_yet_must_be_whole_at_once():
-    shape = Shape({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
+    shape = Shape(
+        {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    )
     assert "has no 'name'" in apply_patch(None, [add("/home", "Porto")], shape).faults[0].reason
     assert apply_patch({}, [add("/home", "Porto")], shape).document == {"home": "Porto"}
     assert apply_patch(None, [add("/name", "Ana")], shape).document == {"name": "Ana"}
@@ -233,9 +253,9 @@ def test_depth_and_growth_have_an_end():
 def test_ten_thousand_operations_are_refused_before_any_is_read():
     # Each would be a fault of its own, had it been read.
     done = apply_patch(ANA, [None] * 10_000)
-    assert [fault.index for fault in done.faults] == [None] and f"at most {OPERATIONS}" in done.faults[
-        0
-    ].reason
+    assert [fault.index for fault in done.faults] == [
+        None
+    ] and f"at most {OPERATIONS}" in done.faults[0].reason
     assert len(apply_patch(ANA, [{}] * OPERATIONS).faults) == FAULTS
 
 

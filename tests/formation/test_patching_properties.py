@@ -12,7 +12,9 @@ from memoranda.formation.schemas.json_patch import OPERATIONS, apply_patch, chan
 from tests.formation.plain_patch import differences, equal, plain_patch
 
 KEYS = st.sampled_from(["a", "b", "0", "1", "a/b", "~m", "", "ключ", "-"])
-LEAVES = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([1.0, 0.5, "", "x", "naïve"])
+LEAVES = (
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([1.0, 0.5, "", "x", "naïve"])
+)
 VALUES = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
@@ -22,7 +24,9 @@ DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
 PARTS = st.sampled_from(
     ["a", "b", "0", "1", "2", "-", "01", "a~1b", "~0m", "", "ключ", "x", "٣", "1e0", "+1"]
 )
-PATHS = st.lists(PARTS, min_size=1, max_size=3).map(lambda parts: "".join("/" + part for part in parts))
+PATHS = st.lists(PARTS, min_size=1, max_size=3).map(
+    lambda parts: "".join("/" + part for part in parts)
+)
 
 
 @st.composite
@@ -81,7 +85,9 @@ def test_what_is_applied_is_what_the_standard_says(case):
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=8), st.data())
 def test_removals_mean_the_places_that_were_shown_in_whatever_order_they_come(items, data):
     places = data.draw(st.lists(st.integers(0, len(items) - 1), unique=True, max_size=len(items)))
-    operations: list[dict[str, Any]] = [{"op": "remove", "path": f"/list/{place}"} for place in places]
+    operations: list[dict[str, Any]] = [
+        {"op": "remove", "path": f"/list/{place}"} for place in places
+    ]
     aside = data.draw(st.integers(0, len(operations)))
     operations.insert(aside, {"op": "replace", "path": "/other", "value": 2})
     done = apply_patch({"list": items, "other": 1}, operations)
@@ -106,7 +112,9 @@ def test_the_fields_between_two_documents_make_one_of_the_other(before, after):
     fields, gone = changed_fields(before, after)
     merged = {name: value for name, value in {**before, **fields}.items() if name not in gone}
     assert equal(merged, after)
-    assert all(name not in before or not equal(before[name], value) for name, value in fields.items())
+    assert all(
+        name not in before or not equal(before[name], value) for name, value in fields.items()
+    )
 
 
 @settings(max_examples=100, deadline=None)

@@ -36,7 +36,11 @@ async def episodes(book: Book) -> list[Episode]:
         ([ASKED, ANSWERED, {"role": "user", "content": "And a taxi?"}], Outcome.ABANDONED),
         ([ASKED, CALL], Outcome.ABANDONED),
         (
-            [ASKED, CALL, {"role": "tool", "content": "no table", "native": {"tool_call_id": "c1"}}],
+            [
+                ASKED,
+                CALL,
+                {"role": "tool", "content": "no table", "native": {"tool_call_id": "c1"}},
+            ],
             Outcome.ABANDONED,
         ),
         ([ASKED, ANSWERED, {"role": "system", "content": "The user has left."}], Outcome.SUCCEEDED),
@@ -95,7 +99,11 @@ async def test_a_later_message_leaves_the_episode_and_the_next_silence_or_close_
         await thread.close("completed")
         await settle(book, clock)
         last = (await episodes(book))[-1]
-        assert (last.outcome, len(last.sources), len(await episodes(book))) == (Outcome.SUCCEEDED, 6, 3)
+        assert (last.outcome, len(last.sources), len(await episodes(book))) == (
+            Outcome.SUCCEEDED,
+            6,
+            3,
+        )
         await settle(book, clock, 100 * HOUR)
         assert len(await episodes(book)) == 3
 
@@ -114,7 +122,9 @@ async def test_paused_and_closed_threads_and_those_with_an_episode_of_their_own_
         await settle(book, clock)
         await paused.set(status="paused")
         await done.close(episode={"goal": "Book a table", "outcome": "succeeded"})
-        await book.episodes.record("ann", goal="Table", outcome="failed", thread=own.id, agent="guide")
+        await book.episodes.record(
+            "ann", goal="Table", outcome="failed", thread=own.id, agent="guide"
+        )
         made = await episodes(book)
         await settle(book, clock, 48 * HOUR)
         assert await episodes(book) == made and len(made) == 2
@@ -142,7 +152,13 @@ async def test_forming_prepares_the_episode_and_rules_step_in_where_no_model_tel
     def say(request: ModelRequest) -> Said:
         if not tells or "episode" not in request.content.rsplit("\n\n", 1)[-1]:
             return {}
-        return {"episode": {"goal": "Book a table", "summary": "Asked for a table.", "outcome": "succeeded"}}
+        return {
+            "episode": {
+                "goal": "Book a table",
+                "summary": "Asked for a table.",
+                "outcome": "succeeded",
+            }
+        }
 
     models = ScriptedModels(say)
     async with opened(tmp_path / "book.db", clock, models) as book:
@@ -205,11 +221,17 @@ async def test_forgetting_the_thread_removes_the_job_and_the_episode(clock: Hand
 async def test_feedback_is_marked_where_a_model_forms_experience_from_it(clock: HandClock) -> None:
     def learn(request: ModelRequest) -> Said:
         judged = next(
-            (name for name, (label, _) in entries(request).items() if "feedback 2 of 5 on turn 2" in label),
+            (
+                name
+                for name, (label, _) in entries(request).items()
+                if "feedback 2 of 5 on turn 2" in label
+            ),
             None,
         )
         line = {"field": "user_feedback", "line": "Basic answers are not useful"}
-        return {} if judged is None else {"experience": [{**line, "sources": [{"message": judged}]}]}
+        return (
+            {} if judged is None else {"experience": [{**line, "sources": [{"message": judged}]}]}
+        )
 
     models = ScriptedModels(learn)
     async with opened("memory://", clock, models) as book:
@@ -231,7 +253,11 @@ async def test_an_endless_thread_gets_an_episode_a_topic_though_it_is_never_quie
 ) -> None:
     def say(request: ModelRequest) -> Said:
         shown = [line for _, line in entries(request).values()]
-        goal = "Check in" if any(line.startswith("My flight") for line in shown[-2:]) else "Book a table"
+        goal = (
+            "Check in"
+            if any(line.startswith("My flight") for line in shown[-2:])
+            else "Book a table"
+        )
         assert not (goal == "Check in" and "[episode so far]" in request.content)
         return {"episode": {"goal": goal, "outcome": "succeeded"}}
 
@@ -242,7 +268,9 @@ async def test_an_endless_thread_gets_an_episode_a_topic_though_it_is_never_quie
         await settle(book, clock)
         # After a while about the same: no new topic.
         clock.advance(seconds=8 * HOUR)
-        await thread.append([{"role": "user", "content": "Please book the table for three."}, ANSWERED])
+        await thread.append(
+            [{"role": "user", "content": "Please book the table for three."}, ANSWERED]
+        )
         await settle(book, clock)
         assert await episodes(book) == []
         clock.advance(seconds=8 * HOUR)
@@ -256,7 +284,9 @@ async def test_an_endless_thread_gets_an_episode_a_topic_though_it_is_never_quie
         _, second = await episodes(book)
         assert len(second.sources) == 2
         goals = (first.goal, second.goal)
-        assert goals == (("Book a table", "Check in") if by_model else (ASKED["content"], FLIGHT["content"]))
+        assert goals == (
+            ("Book a table", "Check in") if by_model else (ASKED["content"], FLIGHT["content"])
+        )
         assert (await book.admin.verify()).faults == ()
 
 

@@ -23,7 +23,9 @@ BEFORE = START - timedelta(days=3)
 def note(content: str, *places: int, **fields: Any) -> Draft:
     cited = [READING.new[place - 1] for place in places or (1,)]
     given = {"content": content, "cited": tuple(Cited(message=one.id) for one in cited)}
-    return Draft.model_validate({**given, "observed_at": max(one.observed_at for one in cited), **fields})
+    return Draft.model_validate(
+        {**given, "observed_at": max(one.observed_at for one in cited), **fields}
+    )
 
 
 def holding(content: str, **fields: Any) -> Memory:
@@ -121,7 +123,8 @@ def test_a_newer_value_of_the_same_key_takes_its_place():
 def test_the_same_key_of_another_subject_is_another_key():
     home = holding("Lives in New York", key="home", cardinality="one")
     found = settled(
-        note("Sister lives in Boston", key="home", cardinality="one", subject="Sister"), held=(home,)
+        note("Sister lives in Boston", key="home", cardinality="one", subject="Sister"),
+        held=(home,),
     )
 
     assert remembered(found)[0].key == "Sister: home"
@@ -170,7 +173,8 @@ def test_nothing_is_retired_by_what_is_weaker_bounded_partial_or_older(by_key, f
     key = {"key": "home", "cardinality": "one"} if by_key else {}
     old = holding("Lives in New York", **key, **held)
     found = settled(
-        note("Lives in Boston", **key, **fields, supersedes=() if by_key else (old.id,)), held=(old,)
+        note("Lives in Boston", **key, **fields, supersedes=() if by_key else (old.id,)),
+        held=(old,),
     )
 
     assert codes(found) == {code}
@@ -194,7 +198,9 @@ def test_memories_that_are_not_held_or_not_this_owners_are_left_alone():
 def test_of_two_values_in_one_conversation_the_later_holds():
     old = holding("Lives in Rome", key="home", cardinality="one")
     key: dict[str, Any] = {"key": "home", "cardinality": "one"}
-    found = settled(note("Lives in Boston", 3, **key), note("Lives in New York", 1, **key), held=(old,))
+    found = settled(
+        note("Lives in Boston", 3, **key), note("Lives in New York", 1, **key), held=(old,)
+    )
 
     earlier, later = remembered(found)
     assert (earlier.content, earlier.supersedes) == ("Lives in New York", (old.id,))
@@ -244,7 +250,10 @@ def test_a_note_keeps_the_words_and_the_language_of_what_it_rests_on():
     again = note("likes tea.", cited=(Cited(message=two, quote="tea"), Cited(message=one)))
     (memory,) = remembered(settled(first, again))
 
-    assert [(quoted.message, quoted.quote) for quoted in memory.quotes] == [(one, "I like tea"), (two, "tea")]
+    assert [(quoted.message, quoted.quote) for quoted in memory.quotes] == [
+        (one, "I like tea"),
+        (two, "tea"),
+    ]
     assert memory.language == "en"
 
 
@@ -252,7 +261,9 @@ def test_what_is_said_again_brings_its_words_along():
     tea = holding("Likes tea")
     quoted = (Cited(message=READING.new[0].id, quote="I like tea"),)
     (by_note,) = settled(note("Likes tea", cited=quoted), held=(tea,)).changes
-    (by_name,) = settled(held=(tea,), confirmations=(Confirmation(memory=tea.id, cited=quoted),)).changes
+    (by_name,) = settled(
+        held=(tea,), confirmations=(Confirmation(memory=tea.id, cited=quoted),)
+    ).changes
 
     for change in (by_note, by_name):
         assert isinstance(change, Confirm)

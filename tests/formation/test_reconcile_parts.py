@@ -21,7 +21,9 @@ from tests.formation.test_reconcile import READING, codes
 
 def a_patch(*operations: dict[str, Any]) -> Formed:
     cited = (Cited(message=READING.new[0].id),)
-    return Formed(patches=(ProfilePatch(schema_name="Profile", operations=operations, cited=cited),))
+    return Formed(
+        patches=(ProfilePatch(schema_name="Profile", operations=operations, cited=cited),)
+    )
 
 
 def with_profile(body: dict[str, Any], **fields: Any) -> Reading:
@@ -34,7 +36,9 @@ APPEND = {"op": "add", "path": "/interests/-", "value": "Tea"}
 
 def test_a_patch_sets_only_the_fields_that_it_changes():
     reading = with_profile({"age": 20, "interests": ["films"]})
-    (change,) = at_once(a_patch({"op": "replace", "path": "/age", "value": 25}, APPEND), reading).changes
+    (change,) = at_once(
+        a_patch({"op": "replace", "path": "/age", "value": 25}, APPEND), reading
+    ).changes
 
     assert isinstance(change, PatchProfile)
     assert change.set == {"age": 25, "interests": ["films", "Tea"]}
@@ -67,7 +71,9 @@ def test_an_item_that_one_answer_appends_twice_is_listed_once():
 def test_what_a_person_set_or_changed_meanwhile_wins():
     reading = with_profile({"age": 20, "home": "Rome", "interests": []})
     (shown,) = reading.profiles
-    now = shown.changed(body={"age": 31, "home": "Oslo", "interests": []}, pinned=("age",), version=2)
+    now = shown.changed(
+        body={"age": 31, "home": "Oslo", "interests": []}, pinned=("age",), version=2
+    )
     operations = [
         {"op": "replace", "path": f"/{name}", "value": value}
         for name, value in (("age", 25), ("home", "Bonn"))
@@ -123,7 +129,9 @@ def test_a_document_that_is_read_more_widely_than_the_conversation_is_left_alone
     reading = READING.model_copy(update={"thread": THREAD.changed(audience=FOR_A)})
     wide = ProfileDocument(id=new_id(), owner=ANN, body={"age": 20})
     found = reconcile(
-        a_patch({"op": "replace", "path": "/age", "value": 25}), reading, CurrentRecords(profiles=(wide,))
+        a_patch({"op": "replace", "path": "/age", "value": 25}),
+        reading,
+        CurrentRecords(profiles=(wide,)),
     )
 
     assert found.changes == ()

@@ -22,7 +22,14 @@ from tests.formation.test_reconcile import BEFORE, READING, note
 from tests.formation.test_reconcile_parts import a_patch
 
 CONTENTS = st.sampled_from(
-    ["Likes tea", "User likes tea.", "Does not like tea", "Lives in Rome", "Lives in Oslo", "Took the pill"]
+    [
+        "Likes tea",
+        "User likes tea.",
+        "Does not like tea",
+        "Lives in Rome",
+        "Lives in Oslo",
+        "Took the pill",
+    ]
 )
 DRAFTS = st.builds(
     lambda content, places, **fields: (content, places, fields),
@@ -68,12 +75,16 @@ async def test_what_was_applied_is_not_applied_again(drafts, helds):
     pen = Pen(InMemoryEngine(), ANN)
     await pen.write(OpenThread(THREAD))
     messages = tuple(message.changed(seq=0) for message in READING.new)
-    await pen.write(Append(THREAD.id, messages, tuple(packed(message.content) for message in messages)))
+    await pen.write(
+        Append(THREAD.id, messages, tuple(packed(message.content) for message in messages))
+    )
     pen.now = BEFORE
     ids: list[UUID] = []
     for content, fields, keyed in helds:
         key = "home" if keyed and fields["cardinality"] is Cardinality.ONE else None
-        ids.append(await pen.remember(content, key=key, agent="guide", audience=THREAD.audience, **fields))
+        ids.append(
+            await pen.remember(content, key=key, agent="guide", audience=THREAD.audience, **fields)
+        )
     pen.now = READING.now
     notes = tuple(
         note(
@@ -84,7 +95,9 @@ async def test_what_was_applied_is_not_applied_again(drafts, helds):
         for content, places, fields in drafts
     )
     patch = a_patch({"op": "add", "path": "/interests/-", "value": "tea"}).patches
-    formed = Formed(notes=notes, patches=patch, episode=EpisodeDraft(goal="Talk", outcome=Outcome.SUCCEEDED))
+    formed = Formed(
+        notes=notes, patches=patch, episode=EpisodeDraft(goal="Talk", outcome=Outcome.SUCCEEDED)
+    )
     before = await everything(pen)
     found = reconcile(formed, READING, before)
     terms = [

@@ -25,7 +25,9 @@ async def fill(book: memoranda.Book, agent: str = "guide", **fields: Any) -> mem
     return await book.memories.remember_all("ann", statements, agent=agent)
 
 
-async def test_a_thread_waits_until_a_memory_is_retracted_and_its_answer_is_bought_once(clock: HandClock):
+async def test_a_thread_waits_until_a_memory_is_retracted_and_its_answer_is_bought_once(
+    clock: HandClock,
+):
     models = ScriptedModels(notes("Likes jazz"))
     async with opened("memory://", clock, models, limits=FULL) as book:
         filled = await fill(book, pinned=True)
@@ -139,7 +141,9 @@ async def test_threads_that_rules_form_wait_for_room_as_well(clock: HandClock):
 
 
 @pytest.mark.parametrize("agent", ["guide", "other"])
-async def test_an_agent_that_is_full_does_not_keep_another_ones_threads_waiting(clock: HandClock, agent: str):
+async def test_an_agent_that_is_full_does_not_keep_another_ones_threads_waiting(
+    clock: HandClock, agent: str
+):
     models = ScriptedModels(notes("Likes jazz"))
     async with opened("memory://", clock, models, limits=FULL) as book:
         await fill(book, agent="guide", pinned=True)

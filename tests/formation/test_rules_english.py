@@ -24,7 +24,10 @@ STATEMENTS = [
     ("I go by Max.", ("nickname", "Max")),
     ("At 47 I still can't swim. Any lessons for adults?", ("age", "47")),
     ("I'm thirty-three. Is that too old for ballet?", ("age", "thirty-three")),
-    ("My birthday falls on the 2nd of March, can you plan something?", ("birthday", "the 2nd of March")),
+    (
+        "My birthday falls on the 2nd of March, can you plan something?",
+        ("birthday", "the 2nd of March"),
+    ),
     ("What happened on 4 June? It's my birthday.", ("birthday", "4 June")),
     ("I've lived in Porto for ten years. What am I missing?", ("home", "Porto")),
     ("Our flat is in Bristol; how do we insulate it?", ("home", "Bristol")),
@@ -56,7 +59,11 @@ def test_a_statement_is_understood_with_its_value(text: str, expected: tuple[str
 
 
 SILENT = {
-    "question": ["Do I like opera?", "Is it true that I'm allergic to cats?", "I'm allergic to cats, right?"],
+    "question": [
+        "Do I like opera?",
+        "Is it true that I'm allergic to cats?",
+        "I'm allergic to cats, right?",
+    ],
     "hypothetical": [
         "If I were vegan, what would I eat?",
         "Suppose I moved to Oslo; what would rent be?",
@@ -78,7 +85,11 @@ SILENT = {
         "Her husband is a nurse.",
         "I have a friend who has a parrot.",
     ],
-    "past": ["I used to live in Paris.", "I was a teacher for ten years.", "My first dog was called Rex."],
+    "past": [
+        "I used to live in Paris.",
+        "I was a teacher for ten years.",
+        "My first dog was called Rex.",
+    ],
     "fiction": [
         "Pretend this is an interview. I own a bakery.",
         "I'm a wizard and you're my cat. Begin.",
@@ -103,8 +114,15 @@ SILENT = {
         "I'm 5 minutes away.",
         "I like this answer.",
     ],
-    "one-off": ["In this email, never use contractions.", "Today only, call me Boss.", "Never mind."],
-    "translation": ["Translate to French: I am vegetarian.", "What's German for I live in a small house?"],
+    "one-off": [
+        "In this email, never use contractions.",
+        "Today only, call me Boss.",
+        "Never mind.",
+    ],
+    "translation": [
+        "Translate to French: I am vegetarian.",
+        "What's German for I live in a small house?",
+    ],
     "code": [
         'print("I am 20 years old")',
         "```\nI like cake\n```",
@@ -134,7 +152,9 @@ def test_one_sentence_can_state_several_things() -> None:
 
 def test_what_is_said_of_a_son_is_not_taken_for_the_user() -> None:
     assert said("My son Kuba, 11, wants to stop football.") == [("family", "son Kuba")]
-    assert said("Our daughter Roos, a nurse, is allergic to latex.") == [("family", "daughter Roos")]
+    assert said("Our daughter Roos, a nurse, is allergic to latex.") == [
+        ("family", "daughter Roos")
+    ]
 
 
 def test_a_comma_without_and_lists_nothing() -> None:
@@ -146,9 +166,17 @@ def test_what_is_to_be_remembered_is_understood_where_it_is_a_statement() -> Non
 
 
 def test_what_holds_one_at_a_time_has_a_key_and_the_rest_has_none() -> None:
-    home, band, likes = only("I live in Oslo."), only("My favourite band is Low."), only("I like jazz.")
+    home, band, likes = (
+        only("I live in Oslo."),
+        only("My favourite band is Low."),
+        only("I like jazz."),
+    )
     assert (home.key, home.cardinality, home.kind) == ("home", Cardinality.ONE, "fact")
-    assert (band.key, band.cardinality, band.kind) == ("favourite band", Cardinality.ONE, "preference")
+    assert (band.key, band.cardinality, band.kind) == (
+        "favourite band",
+        Cardinality.ONE,
+        "preference",
+    )
     assert (likes.key, likes.cardinality, likes.kind) == (None, Cardinality.MANY, "preference")
 
 
@@ -204,7 +232,10 @@ def test_what_is_pasted_after_a_request_is_not_read_and_what_stands_before_is() 
         ("Could you call me Lex?", [("nickname", "Lex")]),
         ("My name isn't Tom, it's Thom.", [("name", "Thom")]),
         ("My new place is in Utrecht.", [("home", "Utrecht")]),
-        ("I got promoted to head of procurement at Siemens.", [("work", "head of procurement at Siemens")]),
+        (
+            "I got promoted to head of procurement at Siemens.",
+            [("work", "head of procurement at Siemens")],
+        ),
         ("I'm from Ghana originally, been in Canada for years.", [("origin", "Ghana")]),
         ("I'm blind, please describe images.", [("health", "blind")]),
         ("I'm pregnant.", [("health", "pregnant")]),
@@ -287,13 +318,19 @@ def test_somebody_who_corrects_themselves_means_the_second_place() -> None:
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("I prefer distances and weights in metric units.", ["distances and weights in metric units"]),
+        (
+            "I prefer distances and weights in metric units.",
+            ["distances and weights in metric units"],
+        ),
         (
             "I prefer lengths and weights in metric units of measure.",
             ["lengths and weights in metric units of measure"],
         ),
         ("I prefer prices, totals and taxes in euros.", ["prices, totals and taxes in euros"]),
-        ("I prefer answers and summaries as bullet points.", ["answers and summaries as bullet points"]),
+        (
+            "I prefer answers and summaries as bullet points.",
+            ["answers and summaries as bullet points"],
+        ),
         ("I prefer tea and coffee without sugar", ["tea and coffee without sugar"]),
         ("I prefer short answers and long explanations.", ["short answers", "long explanations"]),
         ("I prefer tea and coffee in the morning.", ["tea", "coffee"]),
@@ -304,5 +341,7 @@ def test_somebody_who_corrects_themselves_means_the_second_place() -> None:
         ("Prefiero precios y totales en euros.", ["precios y totales en euros"]),
     ],
 )
-def test_a_list_with_a_tail_that_tells_of_all_is_preferred_as_one(text: str, values: list[str]) -> None:
+def test_a_list_with_a_tail_that_tells_of_all_is_preferred_as_one(
+    text: str, values: list[str]
+) -> None:
     assert [one.value for one in extract(text)] == values

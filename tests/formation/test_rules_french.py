@@ -14,8 +14,14 @@ from memoranda.formation.rules import extract
         ("J’ai 34 ans et deux enfants.", [("age", "34"), ("family", "deux enfants")]),
         ("Je suis infirmière à l'hôpital Necker.", [("work", "infirmière à l'hôpital Necker")]),
         ("Je travaille chez Airbus.", [("work", "Airbus")]),
-        ("Je suis allergique aux arachides et au kiwi.", [("allergies", "arachides"), ("allergies", "kiwi")]),
-        ("Mon médecin dit que je suis allergique à la pénicilline.", [("allergies", "pénicilline")]),
+        (
+            "Je suis allergique aux arachides et au kiwi.",
+            [("allergies", "arachides"), ("allergies", "kiwi")],
+        ),
+        (
+            "Mon médecin dit que je suis allergique à la pénicilline.",
+            [("allergies", "pénicilline")],
+        ),
         ("Les crevettes me donnent de l'urticaire.", [("allergies", "crevettes")]),
         ("J'ai de l'asthme.", [("health", "asthme")]),
         ("Je suis en fauteuil roulant.", [("health", "en fauteuil roulant")]),

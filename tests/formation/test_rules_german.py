@@ -12,7 +12,10 @@ from memoranda.formation.rules import LANGUAGES, TOPICS, extract
     [
         ("Ich heiße Anna und wohne in Hamburg.", [("name", "Anna"), ("home", "Hamburg")]),
         ("Ich bin 34 Jahre alt und Vegetarierin.", [("age", "34"), ("diet", "Vegetarierin")]),
-        ("Ich bin allergisch gegen Nüsse und Milch.", [("allergies", "Nüsse"), ("allergies", "Milch")]),
+        (
+            "Ich bin allergisch gegen Nüsse und Milch.",
+            [("allergies", "Nüsse"), ("allergies", "Milch")],
+        ),
         ("Mein Geburtstag ist am 3. Mai.", [("birthday", "3. Mai")]),
         ("Ich bin letztes Jahr nach Leipzig gezogen.", [("moved", "Leipzig")]),
         ("Meine Schwester heißt Clara.", [("family", "Schwester heißt Clara")]),

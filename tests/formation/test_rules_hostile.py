@@ -21,7 +21,9 @@ from memoranda.model.values import text_fault
 
 _WORDS = "I |I'm |I like |a |and |, |\"|'|“|`|```\n|\n|. |?|: |my dog |A |call me |always |remember that |if |live in |Ich |bin |🙂|{|’|3. "
 _PIECES = st.sampled_from([*_WORDS.split("|"), "\x00", "\ud800", "\ue000", "\u202e"])
-_TEXTS = st.one_of(st.text(st.characters(), max_size=400), st.lists(_PIECES, max_size=120).map("".join))
+_TEXTS = st.one_of(
+    st.text(st.characters(), max_size=400), st.lists(_PIECES, max_size=120).map("".join)
+)
 
 
 @settings(max_examples=80, deadline=None)
@@ -45,7 +47,8 @@ def test_covering_keeps_every_character_in_its_place(text: str) -> None:
 @given(_TEXTS)
 def test_no_sentence_is_longer_than_what_is_read(text: str) -> None:
     assert all(
-        len(one.text) <= LONGEST_SENTENCE for one in sentences(mask_quoted(readable_text(text)), frozenset())
+        len(one.text) <= LONGEST_SENTENCE
+        for one in sentences(mask_quoted(readable_text(text)), frozenset())
     )
 
 

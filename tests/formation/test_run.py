@@ -42,7 +42,10 @@ async def test_what_was_said_becomes_notes_profile_and_sources(clock: HandClock)
         assert await settle(book, clock, 1) == 0
         assert await settle(book, clock) == 1
         assert await known(book) == ["Likes jazz", "Lives in New York"]
-        assert await book.profiles.get("ann", agent="guide") == {"home": "New York", "interests": ["jazz"]}
+        assert await book.profiles.get("ann", agent="guide") == {
+            "home": "New York",
+            "interests": ["jazz"],
+        }
         home = (
             await book.records.list("ann", types="memory", only={"keys": ["home"]}, agent="guide")
         ).records[0]
@@ -77,7 +80,9 @@ async def test_three_messages_in_two_seconds_are_one_run_and_one_during_it_is_ex
         assert all(text in models.asked[0].content for text in ("New York", "jazz", "tea"))
         assert await settle(book, clock) == 1
         assert len(models.asked) == 2
-        fresh = [name for name, (label, _) in entries(models.asked[1]).items() if "context" not in label]
+        fresh = [
+            name for name, (label, _) in entries(models.asked[1]).items() if "context" not in label
+        ]
         assert len(fresh) == 1 and "Boston" in entries(models.asked[1])[fresh[0]][1]
         assert await settle(book, clock, 3600) == 0
 
@@ -137,7 +142,12 @@ async def test_a_correction_supersedes_what_its_key_held(clock: HandClock):
         await settle(book, clock)
         await thread.append("user", "I moved to Boston. I am 25 years old now. I like tea.")
         await settle(book, clock)
-        assert await known(book) == ["Is 25 years old", "Likes jazz", "Likes tea", "Lives in Boston"]
+        assert await known(book) == [
+            "Is 25 years old",
+            "Likes jazz",
+            "Likes tea",
+            "Lives in Boston",
+        ]
         profile = await book.profiles.get("ann", agent="guide")
         assert profile == {"home": "Boston", "age": 25, "interests": ["jazz", "tea"]}
 
@@ -153,7 +163,9 @@ async def test_what_is_forgotten_while_the_model_thinks_is_in_no_memory(clock: H
     models = Forgetting(lambda request: notes(f"Said: {sorted(entries(request))}")(request))
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
-        said = (await thread.append([{"role": "user", "content": text} for text in ("secret", "jazz")])).ids()
+        said = (
+            await thread.append([{"role": "user", "content": text} for text in ("secret", "jazz")])
+        ).ids()
         await settle(book, clock)
         await settle(book, clock)
         assert await known(book) == ["Said: ['m1']"]
@@ -231,7 +243,9 @@ async def test_a_long_conversation_is_formed_portion_by_portion_each_once(clock:
 
 async def test_more_short_messages_than_an_answer_may_have_notes_lose_none(clock: HandClock):
     def say(request: ModelRequest) -> Said:
-        new = {name: line for name, (label, line) in entries(request).items() if "context" not in label}
+        new = {
+            name: line for name, (label, line) in entries(request).items() if "context" not in label
+        }
         return {
             "notes": [
                 {"content": f"Likes {line.split()[2]}", "sources": [{"message": name}]}
@@ -242,9 +256,13 @@ async def test_more_short_messages_than_an_answer_may_have_notes_lose_none(clock
 
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.append([{"role": "user", "content": f"I like thing{place}x"} for place in range(120)])
+        await thread.append(
+            [{"role": "user", "content": f"I like thing{place}x"} for place in range(120)]
+        )
         await settle(book, clock)
-        assert await known(book, limit=200) == sorted(f"Likes thing{place}x" for place in range(120))
+        assert await known(book, limit=200) == sorted(
+            f"Likes thing{place}x" for place in range(120)
+        )
 
 
 async def test_a_thread_that_closes_leaves_an_episode_with_or_without_a_model(clock: HandClock):
@@ -259,7 +277,11 @@ async def test_a_thread_that_closes_leaves_an_episode_with_or_without_a_model(cl
             await thread.close()
             assert await settle(book, clock, 1) == 1
             (episode,) = await book.episodes.list("ann", agent="guide")
-            assert (episode.goal, episode.outcome.value, episode.thread) == (goal, "succeeded", thread.id)
+            assert (episode.goal, episode.outcome.value, episode.thread) == (
+                goal,
+                "succeeded",
+                thread.id,
+            )
             await settle(book, clock)
             assert len(await book.episodes.list("ann", agent="guide")) == 1
 
@@ -276,7 +298,9 @@ async def test_an_episode_that_was_given_at_the_close_is_the_only_one(clock: Han
     assert "episode" not in models.asked[0].content.rsplit("Fill:", 1)[1]
 
 
-async def test_a_retracted_memory_does_not_come_back_when_its_thread_is_formed_again(clock: HandClock):
+async def test_a_retracted_memory_does_not_come_back_when_its_thread_is_formed_again(
+    clock: HandClock,
+):
     again = False
 
     def say(request: ModelRequest) -> Said:

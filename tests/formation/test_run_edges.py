@@ -67,7 +67,9 @@ async def test_a_clock_that_goes_back_leaves_memory_and_profile_agreed(clock: Ha
         await thread.form()
         clock.advance(days=101)
         await book.jobs.run()
-        page = await book.records.list("ann", types="memory", only={"statuses": "active"}, agent="guide")
+        page = await book.records.list(
+            "ann", types="memory", only={"statuses": "active"}, agent="guide"
+        )
         assert [str(memory.content) for memory in page] == ["Lives in Lisbon"]  # type: ignore[attr-defined]
         assert await book.profiles.get("ann", agent="guide") == {"home": "Lisbon"}
 
@@ -75,16 +77,22 @@ async def test_a_clock_that_goes_back_leaves_memory_and_profile_agreed(clock: Ha
 async def test_a_backlog_without_statements_leaves_few_versions_of_its_thread(clock: HandClock):
     async with opened("memory://", clock) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.append([{"role": "user", "content": f"ping {number}"} for number in range(900)])
+        await thread.append(
+            [{"role": "user", "content": f"ping {number}"} for number in range(900)]
+        )
         before = (await thread.get()).version
         await thread.form()
         await book.jobs.run()
         formed = await thread.get()
         assert formed.formed_through == 900 and formed.version - before <= 3
         # What is stated among much that is not is found, and the mark follows.
-        await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
+        await thread.append(
+            [{"role": "user", "content": f"pong {number}"} for number in range(300)]
+        )
         await thread.append("user", "I live in Berlin.")
-        await thread.append([{"role": "user", "content": f"pong {number}"} for number in range(300)])
+        await thread.append(
+            [{"role": "user", "content": f"pong {number}"} for number in range(300)]
+        )
         await thread.form()
         await book.jobs.run()
         assert (await thread.get()).formed_through == 1501
@@ -100,7 +108,9 @@ async def test_the_budget_of_a_run_is_one_runs_and_the_next_one_goes_on(
     models = ScriptedModels([{}])
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.append([{"role": "user", "content": f"{n} " + "many words " * 200} for n in range(20)])
+        await thread.append(
+            [{"role": "user", "content": f"{n} " + "many words " * 200} for n in range(20)]
+        )
         await settle(book, clock)
         first = len(models.asked)
         (job,) = await jobs(book)
@@ -128,7 +138,9 @@ async def test_a_call_with_inputs_that_no_record_holds_leaves_the_book_whole(
     async with opened(tmp_path / "book.db", clock) as book:
         thread = await book.thread("ann", agent="guide")
         for args in (deep, "[" * 200_000, '{"q": "\\ud83d"}', '{"q": NaN}'):
-            call = [{"part_kind": "tool-call", "tool_name": "look", "tool_call_id": "1", "args": args}]
+            call = [
+                {"part_kind": "tool-call", "tool_name": "look", "tool_call_id": "1", "args": args}
+            ]
             await thread.append("assistant", "Looking.", native=call)
         await thread.append("user", "Thanks.")
         await thread.close()
@@ -138,11 +150,15 @@ async def test_a_call_with_inputs_that_no_record_holds_leaves_the_book_whole(
         assert (await book.admin.verify()).faults == () and await jobs(book) == []
 
 
-async def test_a_line_that_was_retired_is_not_learnt_anew_however_many_the_agent_has(clock: HandClock):
+async def test_a_line_that_was_retired_is_not_learnt_anew_however_many_the_agent_has(
+    clock: HandClock,
+):
     def say(request: ModelRequest) -> Said:
         said = [{"message": handle(request, "New York")}]
         lines = ("Ask for the date first", "Be brief")
-        return {"experience": [{"field": "heuristics", "line": line, "sources": said} for line in lines]}
+        return {
+            "experience": [{"field": "heuristics", "line": line, "sources": said} for line in lines]
+        }
 
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         for number in range(1_000):
@@ -152,7 +168,9 @@ async def test_a_line_that_was_retired_is_not_learnt_anew_however_many_the_agent
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         learnt = Filter(types=frozenset({RecordType.EXPERIENCE}))
-        page = await book.engine.scan(Owner(kind=OwnerKind.AGENT, id="guide"), WHOLE, learnt, None, 2_000)
+        page = await book.engine.scan(
+            Owner(kind=OwnerKind.AGENT, id="guide"), WHOLE, learnt, None, 2_000
+        )
         lines = [line.line for line in page.records if isinstance(line, ExperienceLine)]
         assert len(lines) == 1_002 and lines.count("Be brief") == 1
         assert "Ask for the date first" not in lines
@@ -178,4 +196,6 @@ async def test_what_a_document_lost_is_not_sent_with_an_answer_that_was_kept(clo
         before = len(models.asked)
         for _ in range(3):
             await settle(book, clock, 600)
-        assert models.asked[before:] and all("Zanzibar" not in one.content for one in models.asked[before:])
+        assert models.asked[before:] and all(
+            "Zanzibar" not in one.content for one in models.asked[before:]
+        )

@@ -41,7 +41,11 @@ async def test_while_a_provider_is_down_all_waits_together_and_nothing_dies(cloc
     down = True
 
     def say(request: ModelRequest) -> Said:
-        return ModelDown("the provider is away", retry_after=5) if down else notes("Likes jazz")(request)
+        return (
+            ModelDown("the provider is away", retry_after=5)
+            if down
+            else notes("Likes jazz")(request)
+        )
 
     models = ScriptedModels(say)
     async with opened("memory://", clock, models) as book:
@@ -82,7 +86,9 @@ async def test_a_part_that_is_wrong_is_asked_for_once_more_and_the_rest_is_kept(
     assert "/nowhere/at/all" in earlier.answer and "patches[0]" in earlier.faults[0]
 
 
-async def test_a_part_whose_answers_are_useless_is_named_and_formed_later_and_stops_nothing(clock: HandClock):
+async def test_a_part_whose_answers_are_useless_is_named_and_formed_later_and_stops_nothing(
+    clock: HandClock,
+):
     useless = True
 
     def say(request: ModelRequest) -> Said:
@@ -110,7 +116,9 @@ async def test_a_part_whose_answers_are_useless_is_named_and_formed_later_and_st
         assert waits.state == "waiting" and "messages 1 to 1" in waits.because
         for told in (waits.because, repr(about), *about.unread):
             assert command in told and "no answer of the model could be used" in told
-        assert [hit.record.passage_text() for hit in await book.recall("ann", "jazz", agent="guide")]
+        assert [
+            hit.record.passage_text() for hit in await book.recall("ann", "jazz", agent="guide")
+        ]
         # What is newer is formed meanwhile, and nothing that is formed late ends it.
         await thread.append("user", "I have moved to Porto now, by the way.")
         await settle(book, clock, 60)
@@ -136,7 +144,11 @@ async def test_a_part_is_asked_about_again_three_times_and_then_only_by_hand(clo
             before = len(models.asked)
             await settle(book, clock, 1800)
             # A round of questions takes three; what is quiet for a day is asked about for its episode beside it.
-            notes = [one for one in models.asked[before:] if "notes" in one.content.rsplit("Fill:", 1)[-1]]
+            notes = [
+                one
+                for one in models.asked[before:]
+                if "notes" in one.content.rsplit("Fill:", 1)[-1]
+            ]
             hours += [int((clock() - job.first_at).total_seconds() // 3600)] if notes else []
         assert hours == [1, 7, 31]
         waits = await thread.formed()
@@ -150,7 +162,11 @@ async def test_rules_may_form_such_a_part_meanwhile_and_the_model_replaces_what_
     useless = True
 
     def say(request: ModelRequest) -> Said:
-        return "I would rather talk." if useless else notes("Resides in New York, in Brooklyn")(request)
+        return (
+            "I would rather talk."
+            if useless
+            else notes("Resides in New York, in Brooklyn")(request)
+        )
 
     async with opened("memory://", clock, ScriptedModels(say)) as book:
         thread = await book.thread("ann", agent="guide")
@@ -193,7 +209,9 @@ async def test_a_refusal_waits_for_a_person_and_is_not_bought_again_and_again(
 
 
 @pytest.mark.parametrize("reason", ["length", "content"])
-async def test_what_is_right_is_kept_where_what_is_wrong_cannot_be_handed_back(clock: HandClock, reason: str):
+async def test_what_is_right_is_kept_where_what_is_wrong_cannot_be_handed_back(
+    clock: HandClock, reason: str
+):
     def say(request: ModelRequest) -> Said:
         if request.earlier:
             return ModelRefused("not that", reason=reason)

@@ -21,7 +21,9 @@ from tests.formation.books import known, opened, settle
 
 def patch(request: ModelRequest, text: str, **values: Any) -> dict[str, Any]:
     """Return a patch of the profile with one source: the prompt entry that contains a text."""
-    operations = [{"op": "add", "path": f"/{name}", "value": value} for name, value in values.items()]
+    operations = [
+        {"op": "add", "path": f"/{name}", "value": value} for name, value in values.items()
+    ]
     return {
         "schema": "Profile",
         "operations": operations,
@@ -42,12 +44,16 @@ async def test_1_a_name_that_is_corrected_stays_one_document(clock: HandClock):
         (document,) = await book.profiles.documents("ann", agent="guide")
         # The name is the memory with the key; what it replaced is in the history, and no document is stored.
         assert document.body == {"name": "Robert"} and document.version == 0
-        page = await book.records.list("ann", types="memory", only={"keys": ["name"]}, agent="guide")
+        page = await book.records.list(
+            "ann", types="memory", only={"keys": ["name"]}, agent="guide"
+        )
         assert [one.status for one in page if isinstance(one, Memory)] == ["superseded", "active"]
         assert await book.profiles.documents("ben", agent="guide") == []
 
 
-async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_updated(clock: HandClock):
+async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_updated(
+    clock: HandClock,
+):
     friend = {
         "type": "object",
         "properties": {"name": {"type": "string"}, "preferred_name": {"type": "string"}},
@@ -94,10 +100,16 @@ async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_up
         await first.append("user", "My friends Joanne and Anthony took me sailing.")
         await settle(book, clock)
         second = await book.thread("ann", agent="guide")
-        await second.append("user", "Joanne goes by Jo now. She brought Nick along, he is a friend as well.")
+        await second.append(
+            "user", "Joanne goes by Jo now. She brought Nick along, he is a friend as well."
+        )
         await settle(book, clock)
-        page = await book.records.list("ann", types="memory", only={"statuses": ["active"]}, agent="guide")
-        held = {str(record.subject): record for record in page.records if isinstance(record, Memory)}
+        page = await book.records.list(
+            "ann", types="memory", only={"statuses": ["active"]}, agent="guide"
+        )
+        held = {
+            str(record.subject): record for record in page.records if isinstance(record, Memory)
+        }
         assert sorted(held) == ["Anthony", "Joanne", "Nick"] and len(page.records) == 3
         assert held["Joanne"].data["document"]["preferred_name"] == "Jo"
         assert len(held["Joanne"].supersedes) == 1
@@ -132,7 +144,9 @@ asyncio.run(main())
 """
 
 
-def test_3_what_was_said_of_movies_in_one_process_is_known_on_another_day_in_another(tmp_path: Path):
+def test_3_what_was_said_of_movies_in_one_process_is_known_on_another_day_in_another(
+    tmp_path: Path,
+):
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     told = ""
     for program in (DAY_ONE, DAY_TWO):
@@ -151,7 +165,9 @@ def test_3_what_was_said_of_movies_in_one_process_is_known_on_another_day_in_ano
 
 
 @pytest.mark.parametrize("by_model", [False, True])
-async def test_4_and_5_what_changed_is_replaced_and_what_is_more_is_added(clock: HandClock, by_model: bool):
+async def test_4_and_5_what_changed_is_replaced_and_what_is_more_is_added(
+    clock: HandClock, by_model: bool
+):
     def say(request: ModelRequest) -> Said:
         later = handle(request, "moved to Boston") is not None
         said, home, age, interest = (
@@ -207,7 +223,12 @@ async def test_6_a_refund_is_an_episode_with_its_tool_call_that_is_found_when_it
         }
 
     call = [
-        {"part_kind": "tool-call", "tool_name": "lookup_order", "tool_call_id": "c1", "args": {"id": "8842"}}
+        {
+            "part_kind": "tool-call",
+            "tool_name": "lookup_order",
+            "tool_call_id": "c1",
+            "args": {"id": "8842"},
+        }
     ]
     result = [
         {
@@ -230,11 +251,15 @@ async def test_6_a_refund_is_an_episode_with_its_tool_call_that_is_found_when_it
         await thread.close()
         await settle(book, clock)
         clock.now += timedelta(days=3)
-        (episode,) = await book.episodes.list("ann", outcome="succeeded", tags=["refund"], agent="support")
+        (episode,) = await book.episodes.list(
+            "ann", outcome="succeeded", tags=["refund"], agent="support"
+        )
         (made,) = episode.tool_calls
         assert (made.tool, made.inputs, made.success) == ("lookup_order", {"id": "8842"}, True)
         assert "refund_processing" in made.output
-        found = await book.recall("ann", "did I already try to look up order 8842?", agent="support")
+        found = await book.recall(
+            "ann", "did I already try to look up order 8842?", agent="support"
+        )
         assert episode.id in {hit.id for hit in found} | {
             one.record.id for hit in found for one in hit.folded
         }

@@ -77,7 +77,9 @@ async def documents(book: memoranda.Book) -> list[str]:
     return [one.data["document"]["name"] for one in page if isinstance(one, Memory) and one.data]
 
 
-async def test_only_the_schemas_of_the_request_are_filled_and_the_others_are_not_even_shown(clock: HandClock):
+async def test_only_the_schemas_of_the_request_are_filled_and_the_others_are_not_even_shown(
+    clock: HandClock,
+):
     models = ScriptedModels(answer)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
@@ -87,7 +89,10 @@ async def test_only_the_schemas_of_the_request_are_filled_and_the_others_are_not
         assert await book.profiles.get("ann", "User", agent="guide") == {"user_name": "Mia"}
         assert await known(book) == []
         (asked,) = models.asked
-        assert "User: What is known" in asked.instructions and "AgentExperience" not in asked.instructions
+        assert (
+            "User: What is known" in asked.instructions
+            and "AgentExperience" not in asked.instructions
+        )
         assert asked.content.endswith("Fill: patches (User).")
         (part,) = await thread.formed()
         assert part.schemas == ("User",) and part.usage.calls == 1
@@ -111,7 +116,12 @@ async def test_a_schema_of_notes_alone_is_filled_and_plain_notes_are_left_out(cl
 async def test_each_request_has_its_own_schemas_also_under_one_name(clock: HandClock):
     def say(request: ModelRequest) -> Said:
         field = "nick" if "nick" in request.instructions else "user_name"
-        operation = {"op": "add", "path": f"/{field}", "value": "Mia", "sources": [{"message": "m1"}]}
+        operation = {
+            "op": "add",
+            "path": f"/{field}",
+            "value": "Mia",
+            "sources": [{"message": "m1"}],
+        }
         return {"patches": [{"schema": "User", "operations": [operation]}]}
 
     own = {**USER, "parameters": {"type": "object", "properties": {"nick": {"type": "string"}}}}
@@ -146,11 +156,16 @@ async def test_without_a_model_rules_fill_what_they_can_of_the_request(clock: Ha
         await thread.append("user", "I live in Boston and I like jazz.")
         await thread.schedule(after=1, schemas=["Profile"])
         await settle(book, clock, 1)
-        assert await book.profiles.get("ann", agent="guide") == {"interests": ["jazz"], "home": "Boston"}
+        assert await book.profiles.get("ann", agent="guide") == {
+            "interests": ["jazz"],
+            "home": "Boston",
+        }
         assert "Likes jazz" not in await known(book)
 
 
-async def test_what_is_scheduled_can_be_read_and_a_message_puts_it_off_with_its_schemas(clock: HandClock):
+async def test_what_is_scheduled_can_be_read_and_a_message_puts_it_off_with_its_schemas(
+    clock: HandClock,
+):
     models = ScriptedModels(answer)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
@@ -188,7 +203,9 @@ async def test_what_is_scheduled_again_replaces_the_pause_and_the_schemas(clock:
         assert found is not None and found.schemas == () and waits(found, clock) == 30
 
 
-async def test_what_is_cancelled_does_not_run_and_its_messages_wait_for_the_next_one(clock: HandClock):
+async def test_what_is_cancelled_does_not_run_and_its_messages_wait_for_the_next_one(
+    clock: HandClock,
+):
     models = ScriptedModels(answer)
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
@@ -323,6 +340,9 @@ async def test_what_a_killed_process_scheduled_is_formed_by_the_next_one(tmp_pat
         assert found is not None and found.schemas == ("Profile",)
         clock.now = found.at
         assert await book.worker.drain() == 1
-        assert await book.profiles.get("ann", agent="guide") == {"interests": ["jazz"], "home": "Boston"}
+        assert await book.profiles.get("ann", agent="guide") == {
+            "interests": ["jazz"],
+            "home": "Boston",
+        }
         # The field that is bound to a key is a memory; what is liked would be a note.
         assert await known(book) == ["Home: Boston"]

@@ -74,10 +74,20 @@ def test_the_schemas_that_are_there_from_the_start_can_be_used():
         "conversation_preferences",
     ]
     assert len(EXPERIENCE.parameters["properties"]) == 8
-    assert [one.update_mode for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)] == ["patch"] + ["insert"] * 3
-    seen = {"name": "Ana", "age": None, "interests": ["films"], "home": "", "conversation_preferences": []}
+    assert [one.update_mode for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)] == ["patch"] + [
+        "insert"
+    ] * 3
+    seen = {
+        "name": "Ana",
+        "age": None,
+        "interests": ["films"],
+        "home": "",
+        "conversation_preferences": [],
+    }
     assert PROFILE.shape.faults(seen) == ()
-    assert NOTE.shape.faults({"content": "Likes tea", "applies_when": "", "cardinality": "many"}) == ()
+    assert (
+        NOTE.shape.faults({"content": "Likes tea", "applies_when": "", "cardinality": "many"}) == ()
+    )
     assert [fault.reason for fault in NOTE.shape.faults({"content": "Likes tea"})] == [
         "has no 'applies_when', which is required"
     ]
@@ -86,13 +96,22 @@ def test_the_schemas_that_are_there_from_the_start_can_be_used():
 
 def test_a_pydantic_class_is_a_schema():
     shape = schema_from_record(schema("Household", parameters_of(Household))).shape
-    pet = {"name": "Tom", "size": "small", "born": "2020-02-29", "friends": [{"name": "Rex", "kind": "dog"}]}
+    pet = {
+        "name": "Tom",
+        "size": "small",
+        "born": "2020-02-29",
+        "friends": [{"name": "Rex", "kind": "dog"}],
+    }
     assert shape.faults({"pets": [pet], "rooms": {"kitchen": 1}, "postcode": "4000-123"}) == ()
     found = shape.faults({"pets": [{**pet, "friends": [{"kind": "cow"}]}], "postcode": "x"})
-    assert {fault.at for fault in found} == {"/pets/0/friends/0", "/pets/0/friends/0/kind", "/postcode"}
-    assert parameters_of(Pet)["$ref"] and schema_from_record(schema("Pet", parameters_of(Pet))).shape.faults(
-        {}
-    )
+    assert {fault.at for fault in found} == {
+        "/pets/0/friends/0",
+        "/pets/0/friends/0/kind",
+        "/postcode",
+    }
+    assert parameters_of(Pet)["$ref"] and schema_from_record(
+        schema("Pet", parameters_of(Pet))
+    ).shape.faults({})
 
 
 def test_a_class_that_json_schema_cannot_tell_is_refused_in_words():
@@ -111,20 +130,28 @@ def test_a_class_that_json_schema_cannot_tell_is_refused_in_words():
 def test_the_version_is_that_of_the_json_and_not_of_its_layout():
     one = schema_from_record(schema("Trip", described(a={"type": "string", "minLength": 1}, b={})))
     other = schema_from_record(
-        schema("Trip", {"properties": {"b": {}, "a": {"minLength": 1, "type": "string"}}, "type": "object"})
+        schema(
+            "Trip",
+            {"properties": {"b": {}, "a": {"minLength": 1, "type": "string"}}, "type": "object"},
+        )
     )
     assert one.digest == other.digest and len(one.digest) <= 64
     assert (
         one.digest
-        != schema_from_record(schema("Trip", described(a={"type": "string", "minLength": 2}, b={}))).digest
+        != schema_from_record(
+            schema("Trip", described(a={"type": "string", "minLength": 2}, b={}))
+        ).digest
     )
 
 
 def test_a_document_that_does_not_fit_any_more_is_reported_with_its_places():
-    before = schema_from_record(schema("Profile", described(age={"type": "string"}, tags={"type": "array"})))
+    before = schema_from_record(
+        schema("Profile", described(age={"type": "string"}, tags={"type": "array"}))
+    )
     after = schema_from_record(
         schema(
-            "Profile", described(age={"type": "integer"}, tags={"type": "array", "items": {"type": "string"}})
+            "Profile",
+            described(age={"type": "integer"}, tags={"type": "array", "items": {"type": "string"}}),
         )
     )
     stored = document({"age": "20", "tags": ["a", 1], "more": None}, before.digest)
@@ -172,7 +199,9 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: mem
         kept
     ).digest
     with pytest.raises(memoranda.InvalidInput) as caught:
-        await book.schemas.put("Trip", parameters=described(a={"$ref": "http://x"}, b={"type": "text"}))
+        await book.schemas.put(
+            "Trip", parameters=described(a={"$ref": "http://x"}, b={"type": "text"})
+        )
     assert [error.field for error in caught.value.errors] == [
         "parameters/properties/a/$ref",
         "parameters/properties/b/type",
@@ -230,15 +259,20 @@ async def test_what_is_said_around_a_default_can_be_said_otherwise(book: memoran
     found = {one.name: one for one in schemas_for_agent("guide", await book.schemas.list())}
     assert found["Note"].instructions == "Keep what concerns travel."
     assert found["Note"].parameters == NOTE.parameters and found["Note"].update_mode == "insert"
-    assert found["Episode"].trigger == "request" and found["Episode"].parameters == EPISODE.parameters
     assert (
-        found["Profile"].parameters == PROFILE.parameters and found["Profile"].description == "The traveller."
+        found["Episode"].trigger == "request" and found["Episode"].parameters == EPISODE.parameters
+    )
+    assert (
+        found["Profile"].parameters == PROFILE.parameters
+        and found["Profile"].description == "The traveller."
     )
     assert found["Profile"].digest == PROFILE.digest
 
 
 async def test_what_a_person_sets_is_held_to_the_same_schema(book: memoranda.Book):
-    with pytest.raises(memoranda.InvalidInput, match="it should be a whole number or null") as caught:
+    with pytest.raises(
+        memoranda.InvalidInput, match="it should be a whole number or null"
+    ) as caught:
         await book.profiles.patch("ana", {"age": "old", "interests": ["films", 7]}, as_owner=True)
     assert [error.field for error in caught.value.errors] == ["set/age", "set/interests/1"]
     await book.profiles.patch("ana", {"age": 20, "favourite colour": "red"}, as_owner=True)
@@ -247,6 +281,8 @@ async def test_what_a_person_sets_is_held_to_the_same_schema(book: memoranda.Boo
     )
     await book.profiles.patch("ana", unset=["favourite colour"], as_owner=True)
     with pytest.raises(memoranda.InvalidInput, match="not a field of this schema"):
-        await book.profiles.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
+        await book.profiles.patch(
+            "ana", {"favourite colour": "blue"}, agent="guide", audience="global"
+        )
     # The memory that says the age has no text as its value, so that the field shows its words.
     assert await book.profiles.get("ana") == {"age": "Age: 20"}

@@ -40,7 +40,9 @@ class Taught(ScriptedModels):
 
 
 async def talk(book: Book, clock: HandClock, user: str, *said: str, agent: str = "waiter") -> None:
-    await (await book.thread(user, agent=agent)).append([{"role": "user", "content": one} for one in said])
+    await (await book.thread(user, agent=agent)).append(
+        [{"role": "user", "content": one} for one in said]
+    )
     await settle(book, clock)
 
 
@@ -48,7 +50,9 @@ async def lines(book: Book, user: str | None = None, agent: str = "waiter") -> l
     return [line.line for line in await book.experience.list(agent, for_user=user)]
 
 
-async def test_lessons_that_name_the_line_they_repeat_become_one_line_that_serves_everyone(clock: HandClock):
+async def test_lessons_that_name_the_line_they_repeat_become_one_line_that_serves_everyone(
+    clock: HandClock,
+):
     model = Taught(
         {
             SAID["ann"]: {"field": "heuristics", "line": DATE},
@@ -98,16 +102,27 @@ async def test_an_extractor_sees_of_other_users_only_lines_of_its_agent_that_pas
     async with opened("memory://", clock, model) as book:
         await talk(book, clock, "ann", SAID["ann"])
         await talk(
-            book, clock, "eve", "My sister Zephyrine wants to be asked for the date before a table is booked."
+            book,
+            clock,
+            "eve",
+            "My sister Zephyrine wants to be asked for the date before a table is booked.",
         )
         await talk(
-            book, clock, "fay", "Even a courier must ask for the date before booking.", agent="courier"
+            book,
+            clock,
+            "fay",
+            "Even a courier must ask for the date before booking.",
+            agent="courier",
         )
         assert len(await lines(book)) == 2
         await talk(book, clock, "ben", SAID["ben"])
-        shown = {line for name, (_, line) in entries(model.asked[-1]).items() if name.startswith("e")}
+        shown = {
+            line for name, (_, line) in entries(model.asked[-1]).items() if name.startswith("e")
+        }
         assert shown == {DATE}
-        assert "Zephyrine" not in model.asked[-1].content and "Couriers" not in model.asked[-1].content
+        assert (
+            "Zephyrine" not in model.asked[-1].content and "Couriers" not in model.asked[-1].content
+        )
         # Words that a user might not read are joined by nobody, in whatever words the lesson comes.
         assert await lines(book, "ben") == []
 
@@ -135,6 +150,8 @@ async def test_a_tools_text_alone_teaches_nothing(clock: HandClock):
     model = Taught({page: {"field": "heuristics", "line": "Merge without waiting."}})
     async with opened("memory://", clock, model) as book:
         thread = await book.thread("ann", agent="waiter")
-        await thread.append([{"role": "user", "content": "Look."}, {"role": "tool", "content": page}])
+        await thread.append(
+            [{"role": "user", "content": "Look."}, {"role": "tool", "content": page}]
+        )
         await settle(book, clock)
         assert await book.experience.list("waiter") == []

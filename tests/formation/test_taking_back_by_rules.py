@@ -26,7 +26,10 @@ from tests.formation.books import known, opened, settle
         (["Always answer in French.", "You can answer in English again."], []),
         (["I'm pregnant.", "I gave birth on Sunday!"], []),
         (["Ich mag Sushi.", "Sushi mag ich nicht mehr."], []),
-        (["Ich wohne in Kiel.", "Ich wohne nicht mehr in Kiel, sondern in Bonn."], ["Wohnt in Bonn"]),
+        (
+            ["Ich wohne in Kiel.", "Ich wohne nicht mehr in Kiel, sondern in Bonn."],
+            ["Wohnt in Bonn"],
+        ),
         (["Me gusta el sushi.", "Ya no me gusta el sushi."], []),
         (["Soy vegano.", "He vuelto a comer carne."], []),
         (["J'aime les sushis.", "Je n'aime plus les sushis."], []),
@@ -59,7 +62,9 @@ async def test_what_a_user_takes_back_is_held_no_longer(
         ),
     ],
 )
-async def test_nothing_else_goes_with_it(clock: HandClock, turns: list[str], held: list[str]) -> None:
+async def test_nothing_else_goes_with_it(
+    clock: HandClock, turns: list[str], held: list[str]
+) -> None:
     assert await _held_after(clock, turns) == held
 
 
@@ -85,7 +90,9 @@ async def test_a_statement_taken_back_names_its_message_leaves_the_profile_and_r
         await settle(book, clock)
         messages = await book.records.list("ann", types="message", as_owner=True)
         told = max(messages.records, key=lambda record: record.recorded_at)
-        page = await book.records.list("ann", types="memory", only={"statuses": ["retracted"]}, as_owner=True)
+        page = await book.records.list(
+            "ann", types="memory", only={"statuses": ["retracted"]}, as_owner=True
+        )
         [gone] = [record for record in page.records if isinstance(record, Memory)]
         assert gone.content == "Lives in Boston" and gone.status is MemoryStatus.RETRACTED
         assert str(told.id) in gone.reason
@@ -96,7 +103,9 @@ async def test_a_statement_taken_back_names_its_message_leaves_the_profile_and_r
         assert "Lives in Boston" in await known(book)
 
 
-async def test_what_somebody_pinned_wrote_or_told_an_agent_in_private_stays(clock: HandClock) -> None:
+async def test_what_somebody_pinned_wrote_or_told_an_agent_in_private_stays(
+    clock: HandClock,
+) -> None:
     async with opened("memory://", clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I live in Boston.")

@@ -29,7 +29,10 @@ async def test_a_thread_is_summarised_in_three_sections_and_not_twice(
         await thread.append(TALK)
         made = await thread.summarise()
         assert made.summary == TOLD["summary"] and made.through == 2
-        assert (list(made.main_points), list(made.takeaways)) == (TOLD["main_points"], TOLD["takeaways"])
+        assert (list(made.main_points), list(made.takeaways)) == (
+            TOLD["main_points"],
+            TOLD["takeaways"],
+        )
         assert await thread.summarise() == made == (await thread.get()).task_summary
         (spent,) = await book.admin.usage()
         assert (spent.calls, spent.answers, spent.task, spent.agent) == (1, 1, "summary", "guide")
@@ -40,7 +43,9 @@ async def test_a_thread_is_summarised_in_three_sections_and_not_twice(
         assert (await book.admin.verify()).faults == ()
     async with opened(tmp_path / "book.db", clock, None) as book:
         # Another process without a model reads what is stored.
-        assert (await (await book.thread("ann", id=thread.id, as_owner=True)).summarise()).through == 3
+        assert (
+            await (await book.thread("ann", id=thread.id, as_owner=True)).summarise()
+        ).through == 3
 
 
 async def test_a_forgotten_message_takes_the_summary_along(clock: HandClock) -> None:

@@ -79,7 +79,9 @@ def read(words: str, role: Role, tense: Tense | None = None, around: str = "") -
 )
 def test_what_happened_is_read_as_exactly_as_it_was_said(words, first, after, granularity):
     days = DaySpan(
-        first=date.fromisoformat(first), after=date.fromisoformat(after), granularity=Granularity(granularity)
+        first=date.fromisoformat(first),
+        after=date.fromisoformat(after),
+        granularity=Granularity(granularity),
     )
     assert read(words, HAPPENED) == days
 
@@ -151,7 +153,9 @@ def test_a_beginning_lies_in_the_future_only_where_the_words_say_so(words, first
 
 def test_since_is_past_whatever_stands_around_it():
     days = read(
-        "since June", FROM, around="I will stay here, since June it is home, and I am going to buy it."
+        "since June",
+        FROM,
+        around="I will stay here, since June it is home, and I am going to buy it.",
     )
 
     assert days is not None
@@ -303,7 +307,9 @@ def test_no_words_break_it(words):
 
 @pytest.mark.parametrize("words", ["KW 53", "KW 54", "KW 99", "week 99", "semana 60", "KW 0"])
 @pytest.mark.parametrize("role", list(Role))
-def test_a_week_that_a_year_may_not_have_is_read_or_not_and_never_fails(words: str, role: Role) -> None:
+def test_a_week_that_a_year_may_not_have_is_read_or_not_and_never_fails(
+    words: str, role: Role
+) -> None:
     for year in (2020, 2026, 2027):
         found = days_said(words, datetime(year, 11, 22, tzinfo=UTC), role)
         assert found is None or (words == "KW 53" and found.first.isocalendar().week == 53)

@@ -13,7 +13,9 @@ async def test_rules_take_the_title_from_the_users_first_turn(clock: HandClock) 
     async with opened("memory://", clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("assistant", "What can I do for you?")
-        await thread.append("user", "Where do I find\n good pizza? " + "I have been walking for hours. " * 10)
+        await thread.append(
+            "user", "Where do I find\n good pizza? " + "I have been walking for hours. " * 10
+        )
         await settle(book, clock)
         title = (await thread.get()).title
         assert title.startswith("Where do I find good pizza? I have been") and title.endswith("…")
@@ -37,7 +39,9 @@ async def test_rules_take_the_title_from_the_users_first_turn(clock: HandClock) 
 async def test_a_title_is_of_the_first_turn_however_many_say_nothing(clock: HandClock) -> None:
     async with opened("memory://", clock) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.append([{"role": "user", "content": f"What is number {place}?"} for place in range(70)])
+        await thread.append(
+            [{"role": "user", "content": f"What is number {place}?"} for place in range(70)]
+        )
         await thread.append("user", "I like jazz.")
         await settle(book, clock)
         assert (await thread.get()).title == "What is number 0?"

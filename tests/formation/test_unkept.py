@@ -20,7 +20,9 @@ async def said(book: memoranda.Book) -> list[str]:
     return [record.content for record in page.records if isinstance(record, Message)]
 
 
-@pytest.mark.parametrize("models", [None, ScriptedModels(notes("Likes jazz"))], ids=["rules", "model"])
+@pytest.mark.parametrize(
+    "models", [None, ScriptedModels(notes("Likes jazz"))], ids=["rules", "model"]
+)
 async def test_what_the_user_asks_not_to_keep_is_hidden_and_erased_after_the_grace(
     tmp_path: Path, clock: HandClock, models: ScriptedModels | None
 ) -> None:
@@ -29,7 +31,9 @@ async def test_what_the_user_asks_not_to_keep_is_hidden_and_erased_after_the_gra
         await thread.append("user", SAID)
         await settle(book, clock)
         assert await said(book) == ["I like jazz."]
-        assert not [hit for hit in await book.recall("ann", "earn euros", agent="guide") if "90" in str(hit)]
+        assert not [
+            hit for hit in await book.recall("ann", "earn euros", agent="guide") if "90" in str(hit)
+        ]
         (pending,) = (await book.about("ann", as_owner=True)).pending
         assert (pending.records, pending.parts) == (0, 1) and pending.due is not None
         clock.advance(hours=25)
@@ -38,7 +42,9 @@ async def test_what_the_user_asks_not_to_keep_is_hidden_and_erased_after_the_gra
         assert "90,000" not in "".join([line async for line in book.admin.export("ann")])
 
 
-async def test_a_request_for_the_message_before_takes_that(tmp_path: Path, clock: HandClock) -> None:
+async def test_a_request_for_the_message_before_takes_that(
+    tmp_path: Path, clock: HandClock
+) -> None:
     async with opened(tmp_path / "book.db", clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "Ich wohne in Hamburg.")
@@ -75,7 +81,9 @@ async def test_nothing_stays_of_a_secret_and_the_wish_not_to_keep_it(
         assert await said(book) == []
         assert not list(await book.recall("ann", "card number", agent="guide"))
         assert "hidden" not in (await book.context("ann", "card number", agent="guide")).text
-        await thread.append("user", f"I like jazz. My PIN is 4711. {wish.strip('.')}. I play chess.")
+        await thread.append(
+            "user", f"I like jazz. My PIN is 4711. {wish.strip('.')}. I play chess."
+        )
         await settle(book, clock)
         assert await said(book) == ["I like jazz. I play chess."]
 

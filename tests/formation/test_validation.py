@@ -14,7 +14,10 @@ from memoranda.formation.schemas.validation import document_faults
 
 def at(**keywords: Any) -> dict[str, Any]:
     """A schema of an object with the field x."""
-    return {"type": "object", "properties": {"x": {key.replace("_", "$"): v for key, v in keywords.items()}}}
+    return {
+        "type": "object",
+        "properties": {"x": {key.replace("_", "$"): v for key, v in keywords.items()}},
+    }
 
 
 TREE = {
@@ -57,7 +60,11 @@ CASES: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     (at(pattern="^[a-z]+$"), ["abc", 5], ["", "Abc", "a1"]),
     (at(pattern="b"), ["abc"], ["ac"]),
     (at(type="string", pattern="^(a+)+$"), ["a" * 400], ["a" * 400 + "!", "a" * 501]),
-    (at(format="date"), ["2026-02-28", 3], ["2026-02-30", "20260228", "2026-W09-6", "٢٠٢٦-02-28", ""]),
+    (
+        at(format="date"),
+        ["2026-02-28", 3],
+        ["2026-02-30", "20260228", "2026-W09-6", "٢٠٢٦-02-28", ""],
+    ),
     (
         at(format="date-time"),
         ["2026-02-28T10:00:00Z", "2026-02-28T10:00:00.5+02:00"],
@@ -84,7 +91,11 @@ CASES: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
         [{}, {"a": 1}],
     ),
     (at(properties={"a": {}}, additionalProperties=False), [{}, {"a": 1}], [{"b": 1}]),
-    (at(properties={"a": {}}, additionalProperties={"type": "integer"}), [{"a": "", "b": 1}], [{"b": "x"}]),
+    (
+        at(properties={"a": {}}, additionalProperties={"type": "integer"}),
+        [{"a": "", "b": 1}],
+        [{"b": "x"}],
+    ),
     (at(propertyNames={"enum": ["de", "en"]}), [{}, {"de": 1}], [{"fr": 1}]),
     (at(minProperties=1, maxProperties=2), [{"a": 1}, []], [{}, {"a": 1, "b": 2, "c": 3}]),
     (at(anyOf=[{"type": "string"}, {"type": "integer", "minimum": 5}]), ["", 5], [4, None, 5.5]),
@@ -117,13 +128,18 @@ def test_a_fault_says_where_it_is_and_what_should_be_there():
         ("/x/children/1/name", "is a whole number; it should be a text")
     ]
     found = document_faults(at(properties={"a/b": {}}, additionalProperties=False), {"x": {"~": 1}})
-    assert [(fault.at, fault.reason) for fault in found] == [("/x/~0", "is not a field of this schema")]
+    assert [(fault.at, fault.reason) for fault in found] == [
+        ("/x/~0", "is not a field of this schema")
+    ]
 
 
 def test_of_alternatives_the_one_that_was_meant_is_told():
     maybe = at(anyOf=[{"type": "array", "items": {"type": "string"}}, {"type": "null"}])
     assert [fault.at for fault in document_faults(maybe, {"x": ["a", 1]})] == ["/x/1"]
-    assert document_faults(maybe, {"x": 1})[0].reason == "is a whole number; it should be a list or null"
+    assert (
+        document_faults(maybe, {"x": 1})[0].reason
+        == "is a whole number; it should be a list or null"
+    )
 
 
 def test_work_without_end_is_a_fault_and_not_a_wait():
@@ -133,7 +149,11 @@ def test_work_without_end_is_a_fault_and_not_a_wait():
             "type": "object",
             "properties": {"a": {"anyOf": [{"$ref": f"#/$defs/d{number - 1}"}] * 2}},
         }
-    doubling = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d30"}}, "$defs": definitions}
+    doubling = {
+        "type": "object",
+        "properties": {"x": {"$ref": "#/$defs/d30"}},
+        "$defs": definitions,
+    }
     assert schema_faults(doubling) == ()
     value: Any = "no number"
     for _ in range(30):
@@ -159,7 +179,8 @@ def test_a_document_that_is_deeper_than_any_record_is_a_fault():
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "children", "x"]), inner)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "children", "x"]), inner)
     ),
     max_leaves=10,
 )

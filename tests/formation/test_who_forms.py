@@ -64,7 +64,9 @@ async def test_what_a_model_is_to_form_is_never_formed_by_rules(
         waiting = [job for job in await book.engine.jobs(None, 10) if job.kind in FORMING]
         assert {(job.tries, job.state) for job in waiting} == {(0, JobState.WAITING)}
         assert await known(book) == ["Likes jazz"]
-        found = formation(Forming(waiting, await book.jobs.who_forms(), book.cannot_form_because), clock())
+        found = formation(
+            Forming(waiting, await book.jobs.who_forms(), book.cannot_form_because), clock()
+        )
         assert found.state == "note" and "forms with scripted:scripted" in found.found
         assert "memoranda form --with" in found.advice
     async with opened(path, clock, ScriptedModels(notes("Lives in Boston"))) as book:
@@ -127,7 +129,10 @@ async def test_an_agent_can_have_a_record_of_its_own(clock: HandClock):
         await settle(book, clock)
         (left,) = await jobs(book)
         assert "p:m" in left.error and left.tries == 0
-        assert (await book.jobs.who_forms(), await book.jobs.who_forms(agent="guide")) == ("rules", "p:m")
+        assert (await book.jobs.who_forms(), await book.jobs.who_forms(agent="guide")) == (
+            "rules",
+            "p:m",
+        )
         assert await book.jobs.form_with("default", agent="guide") == "rules"
         await settle(book, clock, 61)
         assert await jobs(book) == []
@@ -172,7 +177,8 @@ async def test_the_doctor_says_when_and_by_whom_what_waits_is_formed(clock: Hand
         async def check(enabled: bool = True):
             found = await jobs(book)
             return formation(
-                Forming(found, await book.jobs.who_forms(), book.cannot_form_because, enabled), clock()
+                Forming(found, await book.jobs.who_forms(), book.cannot_form_because, enabled),
+                clock(),
             )
 
         fresh = await check()
@@ -202,14 +208,22 @@ async def test_what_a_killed_worker_had_in_hand_is_not_called_done(clock: HandCl
         clock.advance(seconds=20)
         told = formation(Forming(await jobs(book), ""), clock())
         assert told.state == "ok" and "waits" not in told.found
-        assert "1 thread is being formed" in told.found and "goes on within 39 seconds" in told.found
+        assert (
+            "1 thread is being formed" in told.found and "goes on within 39 seconds" in told.found
+        )
         clock.advance(seconds=41)
         assert "1 thread waits" in formation(Forming(await jobs(book), ""), clock()).found
 
 
 async def test_a_part_that_no_answer_was_usable_for_is_never_called_ok(clock: HandClock):
-    async with opened("memory://", clock, ScriptedModels([ModelRefused("no", reason="content")])) as book:
+    async with opened(
+        "memory://", clock, ScriptedModels([ModelRefused("no", reason="content")])
+    ) as book:
         await (await book.thread("ann", agent="guide")).append(TALK)
         await settle(book, clock)
         (found,) = set_aside(await book.engine.jobs(None, 100))
-        assert found.state == "warning" and "messages 1 to 2" in found.found and "jobs retry" in found.found
+        assert (
+            found.state == "warning"
+            and "messages 1 to 2" in found.found
+            and "jobs retry" in found.found
+        )

@@ -27,7 +27,11 @@ def answering(*parts: dict[str, Any]) -> Callable[[ModelRequest], Said]:
 
 
 def note(content: str, *sources: Any, **fields: Any) -> dict[str, Any]:
-    return {"content": content, "sources": [{"message": one} for one in sources or ("m1",)], **fields}
+    return {
+        "content": content,
+        "sources": [{"message": one} for one in sources or ("m1",)],
+        **fields,
+    }
 
 
 async def everything(book: Any) -> str:
@@ -43,7 +47,10 @@ async def test_no_question_to_a_model_holds_a_secret_and_none_reaches_what_is_fo
         answering({"notes": [note("Dana's key for OpenAI is kept in [hidden: key] form by Mei.")]})
     )
     said = [
-        {"role": "user", "content": f"My passport number is {PASSPORT}, and use {KEY} for the demo."},
+        {
+            "role": "user",
+            "content": f"My passport number is {PASSPORT}, and use {KEY} for the demo.",
+        },
         {"role": "assistant", "content": f"I noted the passport {PASSPORT}."},
     ]
     async with opened("memory://", clock, models) as book:
@@ -58,7 +65,9 @@ async def test_no_question_to_a_model_holds_a_secret_and_none_reaches_what_is_fo
     assert models.asked
     for request in models.asked:
         assert (
-            PASSPORT not in request.content and KEY not in request.content and PASSWORD not in request.content
+            PASSPORT not in request.content
+            and KEY not in request.content
+            and PASSWORD not in request.content
         )
     assert "[hidden: passport number]" in models.asked[0].content
     assert PASSPORT not in whole and KEY not in whole
@@ -72,7 +81,10 @@ async def test_a_note_a_patch_and_a_lesson_that_are_only_a_secret_are_refused_an
             "notes": [
                 note("The user's passport number is [hidden: passport number].", key="passport"),
                 note(f"The password is {PASSWORD}"),
-                note("The user flies to Lisbon on Monday.", applies_when=f"the password is {PASSWORD}"),
+                note(
+                    "The user flies to Lisbon on Monday.",
+                    applies_when=f"the password is {PASSWORD}",
+                ),
             ],
             "patches": [
                 {
@@ -96,7 +108,8 @@ async def test_a_note_a_patch_and_a_lesson_that_are_only_a_secret_are_refused_an
     async with opened("memory://", clock, ScriptedModels(answer)) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append(
-            "user", f"I fly home to Lisbon on Monday, passport number {PASSPORT}, the password is {PASSWORD}."
+            "user",
+            f"I fly home to Lisbon on Monday, passport number {PASSPORT}, the password is {PASSWORD}.",
         )
         await settle(book, clock)
         assert await known(book) == ["Home: Lisbon", "The user flies to Lisbon on Monday."]
@@ -108,7 +121,9 @@ async def test_a_note_a_patch_and_a_lesson_that_are_only_a_secret_are_refused_an
 async def test_keep_forms_secrets_as_they_were_said(clock: HandClock) -> None:
     models = ScriptedModels(answering({"notes": [note(f"The wifi password is {PASSWORD}.")]}))
     async with opened("memory://", clock, models, secrets="keep") as book:
-        await (await book.thread("ann", agent="guide")).append("user", f"The wifi password is {PASSWORD}.")
+        await (await book.thread("ann", agent="guide")).append(
+            "user", f"The wifi password is {PASSWORD}."
+        )
         await settle(book, clock)
         assert await known(book) == [f"The wifi password is {PASSWORD}."]
     assert PASSWORD in models.asked[0].content
@@ -134,14 +149,19 @@ async def test_tool_calls_in_an_episode_that_is_formed_hold_no_secret(clock: Han
     call = {
         "role": "assistant",
         "tool_calls": [
-            {"id": "c1", "function": {"name": "login", "arguments": f'{{"password": "{PASSWORD}"}}'}}
+            {
+                "id": "c1",
+                "function": {"name": "login", "arguments": f'{{"password": "{PASSWORD}"}}'},
+            }
         ],
     }
     async with opened("memory://", clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "Log in, please.")
         await thread.append("assistant", "(…)", native=call)
-        await thread.append("tool", f"logged in with {KEY}", native={"role": "tool", "tool_call_id": "c1"})
+        await thread.append(
+            "tool", f"logged in with {KEY}", native={"role": "tool", "tool_call_id": "c1"}
+        )
         await thread.close()
         await settle(book, clock)
         (episode,) = (await book.records.list("ann", types="episode", agent="guide")).records
@@ -150,13 +170,19 @@ async def test_tool_calls_in_an_episode_that_is_formed_hold_no_secret(clock: Han
 
 
 UNWANTED = [
-    (["My salary is 90,000 euros, but please don't store that."], "The user's salary is 90,000 euros."),
+    (
+        ["My salary is 90,000 euros, but please don't store that."],
+        "The user's salary is 90,000 euros.",
+    ),
     (["I was in hospital in May. Don't remember that."], "The user was in hospital in May."),
     (["I was in hospital in May.", "Please don't save that."], "The user was in hospital in May."),
     (["Ich verdiene 90.000 Euro. Das bitte nicht speichern."], "Der Nutzer verdient 90.000 Euro."),
     (["Ich habe Diabetes.", "Merk dir das bitte nicht."], "Der Nutzer hat Diabetes."),
     (["Gano 90.000 euros al año, no lo guardes."], "El usuario gana 90.000 euros al año."),
-    (["Mi hermana está enferma.", "No guardes eso, por favor."], "La hermana del usuario está enferma."),
+    (
+        ["Mi hermana está enferma.", "No guardes eso, por favor."],
+        "La hermana del usuario está enferma.",
+    ),
     (["Please don't note this: I was ill in May."], "The user was ill in May."),
     (["I earn 90,000 euros.", "Don't store my salary."], "The user earns 90,000 euros."),
 ]
@@ -181,7 +207,9 @@ async def test_what_the_user_asks_not_to_keep_is_in_no_note_patch_or_lesson(
                     "sources": [{"message": handles[0]}],
                 }
             ],
-            "experience": [{"field": "heuristics", "line": content, "sources": [{"message": handles[0]}]}],
+            "experience": [
+                {"field": "heuristics", "line": content, "sources": [{"message": handles[0]}]}
+            ],
         }
     )
     async with opened("memory://", clock, ScriptedModels(answer)) as book:
@@ -194,7 +222,9 @@ async def test_what_the_user_asks_not_to_keep_is_in_no_note_patch_or_lesson(
 
 
 async def test_the_sentences_beside_an_unwanted_one_are_kept(clock: HandClock) -> None:
-    answer = answering({"notes": [note("The user lives in Lisbon."), note("The user earns 90,000 euros.")]})
+    answer = answering(
+        {"notes": [note("The user lives in Lisbon."), note("The user earns 90,000 euros.")]}
+    )
     async with opened("memory://", clock, ScriptedModels(answer)) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I live in Lisbon. I earn 90,000 euros, but don't store that.")
@@ -202,7 +232,9 @@ async def test_the_sentences_beside_an_unwanted_one_are_kept(clock: HandClock) -
         assert await known(book) == ["The user lives in Lisbon."]
 
 
-async def test_rules_keep_nothing_that_the_user_asks_not_to_keep(tmp_path: Path, clock: HandClock) -> None:
+async def test_rules_keep_nothing_that_the_user_asks_not_to_keep(
+    tmp_path: Path, clock: HandClock
+) -> None:
     async with opened(tmp_path / "book.db", clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I live in Boston, but don't store that.")
@@ -236,7 +268,14 @@ def test_what_only_speaks_of_storing_asks_for_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["please don't store that. ", "don't store my a b ", "das bitte aber ", "no guardes mi a ", "a. "]
+    "part",
+    [
+        "please don't store that. ",
+        "don't store my a b ",
+        "das bitte aber ",
+        "no guardes mi a ",
+        "a. ",
+    ],
 )
 def test_many_requests_take_time_in_proportion(part: str) -> None:
     started = time.process_time()

@@ -56,7 +56,12 @@ def test_a_branch_has_changed_what_it_committed_edited_and_added(repository: Rep
     repository.commit("src/two words.py")
     repository.write("src/door.py", "src/new.py")
     assert repository.change.base == repository.landed
-    assert repository.change.paths == {"src/one.py", "src/two words.py", "src/door.py", "src/new.py"}
+    assert repository.change.paths == {
+        "src/one.py",
+        "src/two words.py",
+        "src/door.py",
+        "src/new.py",
+    }
 
 
 def test_what_was_moved_has_changed_in_both_places(repository: Repository) -> None:

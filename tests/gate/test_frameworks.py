@@ -41,7 +41,9 @@ def test_without_a_name_every_environment_runs_its_own_tests(
 ) -> None:
     assert dev.frameworks([]) == 0
     assert [Path(command[0]).parts[0] for command in started] == NAMES
-    assert all(f"tests/frameworks/{name}" in command for name, command in zip(NAMES, started, strict=True))
+    assert all(
+        f"tests/frameworks/{name}" in command for name, command in zip(NAMES, started, strict=True)
+    )
 
 
 def test_a_name_and_a_path_choose_what_runs(dev: ModuleType, started: list[list[str]]) -> None:
@@ -60,12 +62,16 @@ def test_only_environments_run_whose_code_changed_and_the_others_are_named(
 ) -> None:
     def environments(*paths: str, base: str = "abc") -> list[str]:
         started.clear()
-        monkeypatch.setattr(selection, "read_change", lambda: Change(base, "main", frozenset(paths)))
+        monkeypatch.setattr(
+            selection, "read_change", lambda: Change(base, "main", frozenset(paths))
+        )
         assert dev.frameworks(["--changed"]) == 0
         return [Path(command[0]).parts[0] for command in started]
 
     assert environments("docs/using.md") == []
-    assert "pydantic: left out, no path that it covers changed since main\n" in capsys.readouterr().out
+    assert (
+        "pydantic: left out, no path that it covers changed since main\n" in capsys.readouterr().out
+    )
     assert environments("tests/frameworks/pydantic.lock") == ["pydantic"]
     assert environments("tests/frameworks/langgraph/conftest.py") == ["langgraph"]
     assert environments("src/memoranda/client/http.py") == ["service"]

@@ -16,7 +16,11 @@ from tools.gate.near_tests import distances, file_seconds, select, with_readers
 GRAPH = {
     "src/memoranda/words.py": set[str](),
     "src/memoranda/recall.py": {"src/memoranda/words.py"},
-    "src/memoranda/book.py": {"src/memoranda/recall.py", "src/memoranda/other.py", "src/memoranda/third.py"},
+    "src/memoranda/book.py": {
+        "src/memoranda/recall.py",
+        "src/memoranda/other.py",
+        "src/memoranda/third.py",
+    },
     "tests/test_words.py": {"src/memoranda/words.py"},
     "tests/test_recall.py": {"src/memoranda/recall.py"},
     "tests/test_book.py": {"src/memoranda/book.py"},
@@ -31,19 +35,26 @@ def test_what_imports_the_change_is_chosen_the_nearest_first() -> None:
     assert chosen == ["tests/test_words.py", "tests/test_recall.py", "tests/test_book.py"]
     assert left_out == []
     far = distances(WORDS, GRAPH)
-    assert far["tests/test_recall.py"] < far["tests/test_book.py"] and "tests/test_apart.py" not in far
+    assert (
+        far["tests/test_recall.py"] < far["tests/test_book.py"] and "tests/test_apart.py" not in far
+    )
 
 
 def test_what_does_not_fit_into_the_time_is_left_out_and_the_rest_may_still_fit() -> None:
     seconds = {"tests/test_words.py": 5.0, "tests/test_recall.py": 90.0, "tests/test_book.py": 4.0}
     chosen, left_out = select(WORDS, GRAPH, seconds, budget=10)
-    assert (chosen, left_out) == (["tests/test_words.py", "tests/test_book.py"], ["tests/test_recall.py"])
+    assert (chosen, left_out) == (
+        ["tests/test_words.py", "tests/test_book.py"],
+        ["tests/test_recall.py"],
+    )
 
 
 def test_what_failed_before_and_what_was_edited_runs_whatever_it_takes() -> None:
     seconds = {"tests/test_apart.py": 500.0, "tests/test_recall.py": 500.0}
     changed = [*WORDS, "tests/test_recall.py", "tests/test_removed.py"]
-    chosen, _ = select(changed, GRAPH, seconds, failed=["tests/test_apart.py", "tests/gone.py"], budget=10)
+    chosen, _ = select(
+        changed, GRAPH, seconds, failed=["tests/test_apart.py", "tests/gone.py"], budget=10
+    )
     assert chosen == ["tests/test_apart.py", "tests/test_recall.py"]
 
 
@@ -91,7 +102,9 @@ def test_a_page_is_near_to_the_tests_that_name_it(checkout: Path) -> None:
 def test_durations_are_those_of_the_last_run_or_estimated(checkout: Path) -> None:
     cache = checkout / ".pytest_cache/v/memoranda/durations"
     cache.parent.mkdir(parents=True)
-    cache.write_text(json.dumps({"tests/test_late.py::test_a": 2.0, "tests/test_late.py::test_b": 1.5}))
+    cache.write_text(
+        json.dumps({"tests/test_late.py::test_a": 2.0, "tests/test_late.py::test_b": 1.5})
+    )
     found = file_seconds(read_graph(checkout), checkout)
     assert found["tests/test_late.py"] == 3.5
     assert found["tests/cli/test_list.py"] == 2 * near_tests.UNKNOWN_SECONDS
@@ -121,6 +134,9 @@ def test_the_command_says_what_it_leaves_out(
     assert started[0][-3:] == ["-x", "tests/test_words.py", "tests/test_book.py"]
     said = capsys.readouterr().out
     assert "changed since main: 1 file\n" in said
-    assert "left out: 1 file of tests, about 900 s of work, the nearest is tests/test_recall.py" in said
+    assert (
+        "left out: 1 file of tests, about 900 s of work, the nearest is tests/test_recall.py"
+        in said
+    )
     assert near_tests.main(["--hang"]) == 1
     assert "a test that had started did not end" in capsys.readouterr().out

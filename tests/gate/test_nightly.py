@@ -49,7 +49,10 @@ def test_tables_that_are_older_than_the_code_are_named(
 ) -> None:
     monkeypatch.setattr(recorded_runs, "old", lambda: iter(["recall: 3 files changed"]))
     assert main(["--list"]) == 0
-    assert "a table is older than what it measures: recall: 3 files changed\n" in capsys.readouterr().out
+    assert (
+        "a table is older than what it measures: recall: 3 files changed\n"
+        in capsys.readouterr().out
+    )
 
 
 def test_everything_is_a_part() -> None:

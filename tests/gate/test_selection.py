@@ -63,7 +63,9 @@ def test_a_proof_runs_whole_where_what_it_is_made_of_changed() -> None:
 
 
 @pytest.fixture
-def given(dev: ModuleType, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def given(
+    dev: ModuleType, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> list[list[str]]:
     monkeypatch.setattr(dev, "ensure", lambda _: None)
     return started
 
@@ -74,7 +76,12 @@ def change(monkeypatch: pytest.MonkeyPatch, *paths: str, base: str = "abc") -> N
 
 @pytest.mark.parametrize(
     "path",
-    ["src/memoranda/storage/one.py", "src/memoranda/engines/x.py", "tests/engines/pair.py", "pyproject.toml"],
+    [
+        "src/memoranda/storage/one.py",
+        "src/memoranda/engines/x.py",
+        "tests/engines/pair.py",
+        "pyproject.toml",
+    ],
 )
 def test_the_suites_run_again_where_their_code_changed(
     path: str, dev: ModuleType, given: list[list[str]], monkeypatch: pytest.MonkeyPatch

@@ -45,7 +45,8 @@ class Script:
         self.instructions.append(info.instructions)
         self.offered = [tool.name for tool in info.function_tools]
         self.described = {
-            tool.name: f"{tool.description} {tool.parameters_json_schema}" for tool in info.function_tools
+            tool.name: f"{tool.description} {tool.parameters_json_schema}"
+            for tool in info.function_tools
         }
         answer = self.answers.pop(0) if self.answers else "Well."
         if isinstance(answer, Exception):
@@ -53,7 +54,9 @@ class Script:
         return answer if isinstance(answer, list) else [answer]
 
     async def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        parts = [TextPart(one) if isinstance(one, str) else one for one in self._next(messages, info)]
+        parts = [
+            TextPart(one) if isinstance(one, str) else one for one in self._next(messages, info)
+        ]
         return ModelResponse(parts=parts)
 
     async def stream(
@@ -74,7 +77,11 @@ class Script:
     @property
     def answered(self) -> list[str]:
         """Return the tool results in the last request."""
-        return [str(part.content) for part in self.sent[-1][-1].parts if isinstance(part, ToolReturnPart)]
+        return [
+            str(part.content)
+            for part in self.sent[-1][-1].parts
+            if isinstance(part, ToolReturnPart)
+        ]
 
 
 def prompts(messages: Sequence[ModelMessage]) -> list[str]:
@@ -87,7 +94,9 @@ def prompts(messages: Sequence[ModelMessage]) -> list[str]:
     ]
 
 
-def agent_of(script: Script, book: memoranda.Book, scope: Any = COACH, **settings: Any) -> Agent[Any, str]:
+def agent_of(
+    script: Script, book: memoranda.Book, scope: Any = COACH, **settings: Any
+) -> Agent[Any, str]:
     return Agent(script.model, deps_type=object, capabilities=[Memoranda(book, scope, **settings)])
 
 

@@ -16,7 +16,9 @@ from tests.integrations.scripted import Script, call
 TASK = Scope("ana", "support", thread="ticket-7")
 
 
-def support(script: Script, book: memoranda.Book, **settings: Any) -> tuple[Agent[Any, str], Memoranda[Any]]:
+def support(
+    script: Script, book: memoranda.Book, **settings: Any
+) -> tuple[Agent[Any, str], Memoranda[Any]]:
     memory: Memoranda[Any] = Memoranda(book, TASK, **settings)
     agent: Agent[Any, str] = Agent(script.model, deps_type=object, capabilities=[memory])
 
@@ -66,7 +68,9 @@ async def test_a_run_that_raised_makes_the_outcome_failed(book: memoranda.Book) 
     assert (await thread.get()).status is ThreadStatus.FAILED
 
 
-async def test_a_thread_that_went_on_well_after_a_failure_did_not_fail(book: memoranda.Book) -> None:
+async def test_a_thread_that_went_on_well_after_a_failure_did_not_fail(
+    book: memoranda.Book,
+) -> None:
     agent, memory = support(Script(call("reboot", device="toaster"), "Call the firemen."), book)
     with pytest.raises(RuntimeError):
         await agent.run("The toaster burns.")
@@ -81,7 +85,11 @@ async def test_what_is_given_is_not_taken_from_what_was_said(book: memoranda.Boo
     thread = await book.thread("ana", name="ticket-7", agent="support")
     await memory.close(thread, goal="Say hello", outcome="abandoned", summary="Nobody answered")
     (episode,) = await episodes(book)
-    assert (episode.goal, episode.outcome, episode.summary) == ("Say hello", "abandoned", "Nobody answered")
+    assert (episode.goal, episode.outcome, episode.summary) == (
+        "Say hello",
+        "abandoned",
+        "Nobody answered",
+    )
 
 
 async def test_a_long_goal_is_cut_and_an_empty_thread_has_one(book: memoranda.Book) -> None:
@@ -107,7 +115,9 @@ async def test_each_run_may_be_a_task_that_is_closed_by_itself(book: memoranda.B
 async def test_no_more_calls_are_kept_than_the_limit(tmp_path: Path) -> None:
     limits = memoranda.Limits(tool_calls=2)
     async with memoranda.open(tmp_path / "book.db", limits=limits) as book:
-        agent, _ = support(Script([call("reboot", device=f"d{n}") for n in range(5)]), book, closes=True)
+        agent, _ = support(
+            Script([call("reboot", device=f"d{n}") for n in range(5)]), book, closes=True
+        )
         await agent.run("Reboot all.")
         (episode,) = await episodes(book)
         assert len(episode.tool_calls) == 2 and episode.calls_omitted == 3

@@ -36,7 +36,8 @@ async def parrot(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse
     if prompt == ASKED:
         return ModelResponse([TextPart("\n".join(["Here is what I know about you:", *known]))])
     facts = [
-        line.replace("Lives", "live").replace("Is ", "You are ").replace("Has", "have") for line in known
+        line.replace("Lives", "live").replace("Is ", "You are ").replace("Has", "have")
+        for line in known
     ]
     return ModelResponse([TextPart("You told me this: " + ". ".join(facts) + ". Anything else?")])
 
@@ -54,7 +55,8 @@ async def conversations(book: memoranda.Book) -> None:
     """Hold four conversations, as with an assistant of four days."""
     for day in range(4):
         agent = Agent(
-            FunctionModel(parrot), capabilities=[Memoranda(book, Scope("ana", "helper", thread=f"{day}"))]
+            FunctionModel(parrot),
+            capabilities=[Memoranda(book, Scope("ana", "helper", thread=f"{day}"))],
         )
         history: list[ModelMessage] = []
         prompts = [ASKED, *TOLD, ASKED] if day == 0 else [ASKED, "Sum up what I told you.", ASKED]
@@ -64,13 +66,20 @@ async def conversations(book: memoranda.Book) -> None:
 
 def passages(context: Context) -> list[str]:
     return [
-        line for block in context.blocks if block.name == "passages" for line in block.text.splitlines()[1:-1]
+        line
+        for block in context.blocks
+        if block.name == "passages"
+        for line in block.text.splitlines()[1:-1]
     ]
 
 
 async def test_four_conversations_do_not_fill_a_context_with_recitals(book: memoranda.Book) -> None:
     await conversations(book)
-    for question in (ASKED, "Where do I live, and what am I allergic to?", "What is my dog called?"):
+    for question in (
+        ASKED,
+        "Where do I live, and what am I allergic to?",
+        "What is my dog called?",
+    ):
         context = await book.context("ana", question, agent="helper")
         lines = passages(context)
         assert [line for line in lines if ", user]" not in line] == [], question

@@ -13,7 +13,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    surroundings = {variable: value for variable, value in os.environ.items() if "API_KEY" not in variable}
+    surroundings = {
+        variable: value for variable, value in os.environ.items() if "API_KEY" not in variable
+    }
     return subprocess.run(
         [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments],
         cwd=folder,
@@ -90,7 +92,8 @@ def test_the_plain_tools_answer_what_a_model_calls(tmp_path: Path) -> None:
 def test_every_example_is_run_by_a_test() -> None:
     tests = Path(__file__).parents[1]
     tested = "".join(
-        path.read_text("utf-8") for path in (Path(__file__), *tests.glob("frameworks/*/test_examples.py"))
+        path.read_text("utf-8")
+        for path in (Path(__file__), *tests.glob("frameworks/*/test_examples.py"))
     )
     for path in EXAMPLES.glob("*.py"):
         assert path.name == "__init__.py" or f'"{path.name}"' in tested

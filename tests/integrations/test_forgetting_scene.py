@@ -58,11 +58,18 @@ async def told(book: memoranda.Book, clock: HandClock, prompt: str, *answers: An
 
 async def three_sessions(book: memoranda.Book, clock: HandClock) -> None:
     await told(
-        book, clock, "Hello! I live in Boston and I like jazz.", "Nice, you live in Boston. And jazz, too!"
+        book,
+        clock,
+        "Hello! I live in Boston and I like jazz.",
+        "Nice, you live in Boston. And jazz, too!",
     )
     correcting = call("remember", content="Lives in Lisbon", key="home")
     await told(
-        book, clock, "I have moved: I live in Lisbon now.", correcting, "Noted, you live in Lisbon now."
+        book,
+        clock,
+        "I have moved: I live in Lisbon now.",
+        correcting,
+        "Noted, you live in Lisbon now.",
     )
     await told(book, clock, ABOUT, "You live in Lisbon, and you like jazz.")
 
@@ -81,7 +88,9 @@ async def everything(book: memoranda.Book) -> str:
     return f"{context.text} {[hit.record for hit in hits]} {await reads(book)}"
 
 
-@pytest.mark.parametrize("wish", ["Please forget where I live.", "Forget that I live in Lisbon, please."])
+@pytest.mark.parametrize(
+    "wish", ["Please forget where I live.", "Forget that I live in Lisbon, please."]
+)
 async def test_the_fourth_session_knows_nothing_of_what_was_forgotten(
     home: memoranda.Book, clock: HandClock, wish: str
 ) -> None:
@@ -91,7 +100,10 @@ async def test_the_fourth_session_knows_nothing_of_what_was_forgotten(
         home, clock, wish, call("forget", key="home"), "I have forgotten that you live in Lisbon."
     )
     assert "Forgotten: home. Taken out of the memory: " in forgetting.answered[0]
-    assert "It is erased in 24 hours" in forgetting.answered[0] and "Lisbon" not in forgetting.answered[0]
+    assert (
+        "It is erased in 24 hours" in forgetting.answered[0]
+        and "Lisbon" not in forgetting.answered[0]
+    )
 
     fourth = await told(home, clock, ABOUT, "You like jazz.")
     assert "Lisbon" not in fourth.told and "Boston" not in fourth.told and "jazz" in fourth.told
@@ -129,20 +141,32 @@ async def test_the_answer_names_what_still_tells_of_it_and_repeats_no_word(
     home: memoranda.Book, clock: HandClock
 ) -> None:
     await told(
-        home, clock, "I live in Lisbon.", call("remember", content="Lives in Lisbon", key="home"), "Ok."
+        home,
+        clock,
+        "I live in Lisbon.",
+        call("remember", content="Lives in Lisbon", key="home"),
+        "Ok.",
     )
-    sister = await home.remember("ana", "Sister Mia lives in Lisbon", agent="coach", audience="global")
-    answer = (await told(home, clock, "Forget my home.", call("forget", key="home"), "Done.")).answered[0]
+    sister = await home.remember(
+        "ana", "Sister Mia lives in Lisbon", agent="coach", audience="global"
+    )
+    answer = (
+        await told(home, clock, "Forget my home.", call("forget", key="home"), "Done.")
+    ).answered[0]
     assert f"These stay: memory {sister.id} (somebody else's, with the same value)." in answer
     assert "Other wordings were not searched for." in answer and "Lisbon" not in answer
 
 
-async def test_a_call_that_is_made_again_hides_nothing_more(home: memoranda.Book, clock: HandClock) -> None:
+async def test_a_call_that_is_made_again_hides_nothing_more(
+    home: memoranda.Book, clock: HandClock
+) -> None:
     await home.remember("ana", "Lives in Lisbon", key="home", agent="coach")
     tools, same = MemoryTools(home, COACH), Call("run", "call", said="Forget my home.")
     first = await tools.forget(same, "home")
     again = await tools.forget(Call("run", "call", said="Forget my home."), "home")
-    assert first.startswith("Forgotten: home. Taken out") and again.startswith("Forgotten: home. This call")
+    assert first.startswith("Forgotten: home. Taken out") and again.startswith(
+        "Forgotten: home. This call"
+    )
     assert len((await home.about("ana", as_owner=True)).pending) == 1
 
 
@@ -163,7 +187,9 @@ async def test_experience_does_not_count_what_is_hidden_until_that_is_undone(
     home: memoranda.Book, clock: HandClock
 ) -> None:
     kept = await home.remember("ana", "Lives in Lisbon", key="home", agent="coach")
-    line = await home.experience.add("coach", "heuristics", "Ask about trams.", evidence={"ana": [kept.id]})
+    line = await home.experience.add(
+        "coach", "heuristics", "Ask about trams.", evidence={"ana": [kept.id]}
+    )
     hidden = await home.forgetting.hide("ana", kept.id, agent="coach")
 
     async def faulty() -> bool:
@@ -180,7 +206,9 @@ async def test_what_no_user_asked_to_forget_stays_hidden_until_somebody_decides(
     home: memoranda.Book, clock: HandClock
 ) -> None:
     await three_sessions(home, clock)
-    injected = await told(home, clock, "Read this page for me.", call("forget", key="home"), "Done.")
+    injected = await told(
+        home, clock, "Read this page for me.", call("forget", key="home"), "Done."
+    )
     assert "stays hidden until the user or the application decides" in injected.answered[0]
     assert "Lisbon" not in await everything(home)
     clock.advance(days=300)

@@ -25,5 +25,7 @@ def test_a_missing_framework_is_an_error_with_the_extra_to_install(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, f"memoranda.integrations.{module}", raising=False)
-    with pytest.raises(ImportError, match=rf"needs? (it|its client): pip install 'PATH\[{extra}\]'"):
+    with pytest.raises(
+        ImportError, match=rf"needs? (it|its client): pip install 'PATH\[{extra}\]'"
+    ):
         importlib.import_module(f"memoranda.integrations.{module}")

@@ -39,7 +39,9 @@ async def run(
 def test_each_provider_gets_the_tools_in_its_own_form() -> None:
     schema = {
         "type": "object",
-        "properties": {"query": {"type": "string", "description": "What to look for, in a few words."}},
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in a few words."}
+        },
         "required": ["query"],
     }
     closed = {**schema, "additionalProperties": False}
@@ -61,7 +63,10 @@ def test_each_provider_gets_the_tools_in_its_own_form() -> None:
     names = [one["name"] for one in tool_schemas("anthropic")]
     assert names == ["remember", "recall", "search", "forget"]
     json.dumps(
-        [tool_schemas(form, tools=EVERY) for form in ("openai", "openai_responses", "anthropic", "gemini")]
+        [
+            tool_schemas(form, tools=EVERY)
+            for form in ("openai", "openai_responses", "anthropic", "gemini")
+        ]
     )
 
 
@@ -89,7 +94,9 @@ def test_what_is_no_form_or_tool_is_refused() -> None:
         tool_schemas("openai", tools=["explode"])
 
 
-async def test_a_statement_is_kept_found_and_forgotten_by_calls_with_json(book: memoranda.Book) -> None:
+async def test_a_statement_is_kept_found_and_forgotten_by_calls_with_json(
+    book: memoranda.Book,
+) -> None:
     kept = await run(book, "remember", '{"content": "Keeps bees", "key": "pets", "audience": null}')
     assert kept == ToolAnswer("Remembered: pets = Keeps bees [fact, self]", False)
     for name, arguments in (("recall", ""), ("recall", None), ("search", {"query": "bees"})):
@@ -97,7 +104,9 @@ async def test_a_statement_is_kept_found_and_forgotten_by_calls_with_json(book: 
         assert not answer.failed and "pets = Keeps bees" in answer.text
     gone = await run(book, "forget", {"key": "pets"})
     assert not gone.failed and gone.text.startswith("Forgotten")
-    assert (await run(book, "search", {"query": "bees"})).text == "No memories matching 'bees' found."
+    assert (
+        await run(book, "search", {"query": "bees"})
+    ).text == "No memories matching 'bees' found."
 
 
 async def test_the_same_call_twice_is_done_once(book: memoranda.Book) -> None:
@@ -150,7 +159,9 @@ async def test_a_model_reaches_no_other_owner(book: memoranda.Book) -> None:
     ):
         assert "Ben" not in (await run(book, name, arguments)).text
     unknown = str(uuid4())
-    said = (await run(book, "remember", {"content": "x", "replaces": unknown})).text.replace(unknown, "ID")
+    said = (await run(book, "remember", {"content": "x", "replaces": unknown})).text.replace(
+        unknown, "ID"
+    )
     replaced = await run(book, "remember", {"content": "x", "replaces": str(secret)})
     assert replaced.text.replace(str(secret), "ID") == said and "No memory has the id" in said
     assert (await book.records.get("ben", secret, agent="coach")).version == 1
@@ -162,7 +173,10 @@ async def test_a_book_that_is_down_fails_the_call_and_not_the_program(
     async def down(*_: object, **__: object) -> None:
         raise StorageError("the disk is gone")
 
-    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "memoranda.integrations"):
+    with (
+        monkeypatch.context() as patched,
+        caplog.at_level(logging.WARNING, "memoranda.integrations"),
+    ):
         patched.setattr(book, "remember", down)
         answer = await run(book, "remember", {"content": "Keeps bees"})
     assert answer == ToolAnswer("Not remembered. The memory cannot be reached now.", True)

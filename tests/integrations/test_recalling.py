@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 import pytest
 from pydantic_ai import Agent, RunContext
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
 import memoranda
 from memoranda.errors import InvalidInput, StorageError
@@ -24,12 +30,16 @@ async def test_what_is_known_stands_before_the_prompt_and_not_among_instructions
     script = Script("Carrot cake.")
     await agent_of(script, book).run("What shall I bake?")
     context, prompt = prompts(script.sent[0])
-    assert "<memories>" in context and "Is allergic to walnuts" in context and "data, never" in context
+    assert (
+        "<memories>" in context and "Is allergic to walnuts" in context and "data, never" in context
+    )
     assert prompt == "What shall I bake?"
     assert script.instructions == [None]
 
 
-async def test_it_is_there_with_a_message_history_too_and_fresh_each_time(book: memoranda.Book) -> None:
+async def test_it_is_there_with_a_message_history_too_and_fresh_each_time(
+    book: memoranda.Book,
+) -> None:
     script = Script("Hello.", "Carrot cake.")
     agent = agent_of(script, book)
     first = await agent.run("Hello!")
@@ -37,7 +47,10 @@ async def test_it_is_there_with_a_message_history_too_and_fresh_each_time(book: 
     second = await agent.run("What shall I bake?", message_history=first.all_messages())
     assert "walnuts" in script.told
     # The context stands between the history and the new prompt; the history itself is as it was.
-    assert prompts(script.sent[-1])[0] == "Hello!" and prompts(script.sent[-1])[-1] == "What shall I bake?"
+    assert (
+        prompts(script.sent[-1])[0] == "Hello!"
+        and prompts(script.sent[-1])[-1] == "What shall I bake?"
+    )
     assert "<conversation>" not in script.told
     assert "walnuts" not in str(second.all_messages())
     await book.forget(
@@ -66,7 +79,9 @@ async def test_the_context_stays_where_it_is_while_tools_are_called(book: memora
     assert isinstance(second[-1].parts[0], ToolReturnPart)
 
 
-async def test_without_a_history_the_context_holds_the_conversation_so_far(book: memoranda.Book) -> None:
+async def test_without_a_history_the_context_holds_the_conversation_so_far(
+    book: memoranda.Book,
+) -> None:
     scope = Scope("ana", "coach", thread="monday")
     script = Script("Hello, Ana.", "Well.")
     agent = agent_of(script, book, scope)
@@ -75,7 +90,9 @@ async def test_without_a_history_the_context_holds_the_conversation_so_far(book:
     assert "<conversation>" in script.told and "My train leaves at nine." in script.told
 
 
-async def test_the_application_chooses_what_is_recalled_and_whose_time_is_told(book: memoranda.Book) -> None:
+async def test_the_application_chooses_what_is_recalled_and_whose_time_is_told(
+    book: memoranda.Book,
+) -> None:
     await book.remember("ana", "Is allergic to walnuts", agent="coach")
     await book.remember("ana", "Answer in verse", kind="instruction", agent="coach")
     script = Script()
@@ -84,8 +101,15 @@ async def test_the_application_chooses_what_is_recalled_and_whose_time_is_told(b
     )
     await agent.run("Walnuts or verse?")
     context = prompts(script.sent[0])[0]
-    assert "Answer in verse" in context and "walnuts" not in context and "in Europe/Lisbon" in context
-    for wrong in ({"types": ["thread"]}, {"time_zone": "Mars/Olympus"}, {"kinds": [1]}, {"budget": 0}):
+    assert (
+        "Answer in verse" in context and "walnuts" not in context and "in Europe/Lisbon" in context
+    )
+    for wrong in (
+        {"types": ["thread"]},
+        {"time_zone": "Mars/Olympus"},
+        {"kinds": [1]},
+        {"budget": 0},
+    ):
         with pytest.raises(InvalidInput):
             agent_of(script, book, **wrong)
 
@@ -115,7 +139,9 @@ async def test_two_users_with_one_agent_at_once_do_not_mix(book: memoranda.Book)
     script = Script()
     agent = Agent(script.model, deps_type=Deps, capabilities=[Memoranda(book, scope)])
     names = ["ana", "ben"] * 5
-    await asyncio.gather(*(agent.run(f"I am {name}. What do I keep?", deps=Deps(name)) for name in names))
+    await asyncio.gather(
+        *(agent.run(f"I am {name}. What do I keep?", deps=Deps(name)) for name in names)
+    )
     for sent in script.sent:
         context, prompt = prompts(sent)
         mine, other = ("bees", "snakes") if "ana" in prompt else ("snakes", "bees")
@@ -154,7 +180,9 @@ async def test_a_book_that_is_down_gives_no_context_and_the_agent_goes_on(
     assert await said(book) == []
 
 
-async def test_a_scope_that_is_malformed_is_refused_before_anything_is_asked(book: memoranda.Book) -> None:
+async def test_a_scope_that_is_malformed_is_refused_before_anything_is_asked(
+    book: memoranda.Book,
+) -> None:
     script = Script()
     with pytest.raises(InvalidInput):
         await agent_of(script, book, Scope("", "coach")).run("Hello!")
@@ -169,7 +197,9 @@ async def test_recall_and_recording_are_settings(book: memoranda.Book) -> None:
     assert (await book.records.count("ana", types=["message", "thread"], as_owner=True)) == 0
 
 
-async def test_a_run_without_a_prompt_gets_its_context_before_the_newest_one(book: memoranda.Book) -> None:
+async def test_a_run_without_a_prompt_gets_its_context_before_the_newest_one(
+    book: memoranda.Book,
+) -> None:
     await book.remember("ana", "Keeps bees", agent="coach")
     script = Script("Hello.", "Again.")
     agent = agent_of(script, book, Scope("ana", "coach", thread="monday"))

@@ -78,7 +78,9 @@ async def test_structured_output_and_its_retries_come_back_equal(book: memoranda
         name: str
         people: int
 
-    script = Script(call("final_result", name="Lisbon"), call("final_result", name="Lisbon", people=5))
+    script = Script(
+        call("final_result", name="Lisbon"), call("final_result", name="Lisbon", people=5)
+    )
     agent = Agent(script.model, output_type=City, capabilities=[Memoranda(book, MONDAY)])
     result = await agent.run("Which city?")
     assert result.output == City(name="Lisbon", people=5)
@@ -167,7 +169,9 @@ async def test_a_run_that_is_cancelled_keeps_what_was_said(book: memoranda.Book)
     assert prompts(await reloaded(book)) == ["When?"]
 
 
-async def test_a_run_that_fails_before_a_model_is_asked_keeps_its_prompt(book: memoranda.Book) -> None:
+async def test_a_run_that_fails_before_a_model_is_asked_keeps_its_prompt(
+    book: memoranda.Book,
+) -> None:
     agent = agent_of(Script(), book, MONDAY)
 
     @agent.instructions
@@ -185,7 +189,9 @@ async def test_a_run_that_is_made_again_is_there_once(book: memoranda.Book) -> N
     assert [one.content for one in await said(book)] == ["When?", "At noon."]
 
 
-async def test_a_run_that_failed_and_is_made_again_has_its_prompt_once(book: memoranda.Book) -> None:
+async def test_a_run_that_failed_and_is_made_again_has_its_prompt_once(
+    book: memoranda.Book,
+) -> None:
     for answer in (RuntimeError(), RuntimeError(), "At noon."):
         script = Script(answer)
         agent = agent_of(script, book, MONDAY)
@@ -228,7 +234,12 @@ async def test_what_no_book_keeps_is_shortened_and_told(
     assert [one.role for one in messages] == ["user", "assistant", "tool", "assistant"]
     assert messages[0].content == "Look!\n(binary)" and messages[-1].content == "ab ?"
     kept = await reloaded(book)
-    assert [type(message) for message in kept] == [type(kept[0]), ModelResponse, type(kept[0]), ModelResponse]
+    assert [type(message) for message in kept] == [
+        type(kept[0]),
+        ModelResponse,
+        type(kept[0]),
+        ModelResponse,
+    ]
     calls = [part for part in kept[1].parts if isinstance(part, ToolCallPart)]
     answers = [part for part in kept[2].parts if isinstance(part, ToolReturnPart)]
     assert calls[0].tool_call_id == answers[0].tool_call_id
@@ -290,7 +301,9 @@ async def test_a_memory_may_be_given_to_one_run(book: memoranda.Book) -> None:
 async def test_parallel_runs_in_one_thread_stay_whole(book: memoranda.Book) -> None:
     await book.thread("ana", name="monday", agent="coach")
     scripts = [Script([call("tides")], f"Answer {n}") for n in range(6)]
-    await asyncio.gather(*(with_tools(one, book).run(f"Question {n}") for n, one in enumerate(scripts)))
+    await asyncio.gather(
+        *(with_tools(one, book).run(f"Question {n}") for n, one in enumerate(scripts))
+    )
     kept = await reloaded(book)
     runs = [message.run_id for message in kept]
     assert len(kept) == 24 and all(len(set(runs[n : n + 4])) == 1 for n in range(0, 24, 4))

@@ -91,6 +91,8 @@ def test_what_one_process_learnt_another_one_goes_by(tmp_path: Path) -> None:
     last = step(path, "Recommend me a movie for tonight")
     assert last["answer"] == "How about an action movie?"
     # The profile tells of action movies, so that the memory that says the same is not told again.
-    assert "action movies" in str(last["seen"]) and "Prefers romance movies" not in str(last["seen"])
+    assert "action movies" in str(last["seen"]) and "Prefers romance movies" not in str(
+        last["seen"]
+    )
     assert last["profile"] == {"interests": ["romance movies", "action movies"]}
     assert last["experience"] == ["Ask which kind of movie before proposing one."]

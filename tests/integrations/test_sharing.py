@@ -16,7 +16,11 @@ from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 def an_agent(book: memoranda.Book, scope: Scope, seen: list[str]) -> Agent[None, str]:
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        seen.append(json.dumps([str(getattr(part, "content", "")) for one in messages for part in one.parts]))
+        seen.append(
+            json.dumps(
+                [str(getattr(part, "content", "")) for one in messages for part in one.parts]
+            )
+        )
         return ModelResponse(parts=[TextPart("Fine.")])
 
     return Agent(FunctionModel(answer), capabilities=[Memoranda(book, scope)])
@@ -52,15 +56,21 @@ async def test_without_it_a_second_agent_knows_nothing(book: memoranda.Book) -> 
     assert "Boston" not in await asked(book)
 
 
-async def test_a_common_scope_begins_a_thread_of_its_own_beside_a_private_one(book: memoranda.Book) -> None:
+async def test_a_common_scope_begins_a_thread_of_its_own_beside_a_private_one(
+    book: memoranda.Book,
+) -> None:
     await told(book, Scope("ana", "coach", thread="monday"))
-    await an_agent(book, Scope("ana", "coach", thread="monday", audience="global"), []).run("Hello.")
+    await an_agent(book, Scope("ana", "coach", thread="monday", audience="global"), []).run(
+        "Hello."
+    )
     threads = (await book.records.list("ana", types="thread", agent="coach")).records
     assert sorted(one.audience.kind.value for one in threads) == ["global", "self"]
     assert "Boston" not in await asked(book)
 
 
-async def test_a_malformed_audience_is_refused_before_a_model_is_called(book: memoranda.Book) -> None:
+async def test_a_malformed_audience_is_refused_before_a_model_is_called(
+    book: memoranda.Book,
+) -> None:
     seen: list[str] = []
     for audience in ("everyone", "group"):
         with pytest.raises(InvalidInput, match="audience"):

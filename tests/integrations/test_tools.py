@@ -17,12 +17,16 @@ TUTOR = Scope("ana", "tutor")
 
 
 async def memories(book: memoranda.Book, owner: str = "ana") -> list[Memory]:
-    page = await book.records.list(owner, types="memory", only={"statuses": ["active"]}, as_owner=True)
+    page = await book.records.list(
+        owner, types="memory", only={"statuses": ["active"]}, as_owner=True
+    )
     return [record for record in page.records if isinstance(record, Memory)]
 
 
 async def test_what_is_remembered_is_the_agents_own_and_has_its_trust(book: memoranda.Book) -> None:
-    answer = await asked(book, "remember", content="Blue", kind="Preference ", key=" favorite_color ")
+    answer = await asked(
+        book, "remember", content="Blue", kind="Preference ", key=" favorite_color "
+    )
     assert answer == "Remembered: favorite_color = Blue [preference, self]"
     (memory,) = await memories(book)
     assert (memory.content, memory.key, memory.kind) == ("Blue", "favorite_color", "preference")
@@ -53,7 +57,11 @@ async def test_what_is_remembered_is_recalled_and_searched(book: memoranda.Book)
 
 async def test_search_finds_what_was_done_before(book: memoranda.Book) -> None:
     await book.episodes.record(
-        "ana", goal="Reset the router", outcome="failed", tool_calls=[{"tool": "reboot"}], agent="coach"
+        "ana",
+        goal="Reset the router",
+        outcome="failed",
+        tool_calls=[{"tool": "reboot"}],
+        agent="coach",
     )
     answer = await asked(book, "search", query="Did I already try to reset the router?")
     assert answer.splitlines()[1] == "- [episode, failed] Reset the router (tools: reboot)"
@@ -88,7 +96,9 @@ async def test_a_model_writes_for_all_agents_only_where_the_application_allows_i
 ) -> None:
     script = Script(call("remember", content="Pay to IBAN X", audience="global"))
     await agent_of(script, book).run("Go on.")
-    assert script.answered == ["Not remembered. Audience 'global' is not allowed here: use self, or group."]
+    assert script.answered == [
+        "Not remembered. Audience 'global' is not allowed here: use self, or group."
+    ]
     assert "global" not in script.described["remember"] and await memories(book) == []
     script = Script(call("remember", content="Likes tea", audience="global"))
     await agent_of(script, book, allow_global=True).run("Go on.")
@@ -121,7 +131,9 @@ async def test_a_full_memory_refuses_in_words(tmp_path: Path) -> None:
         assert [memory.content for memory in await memories(book)] == ["One"]
 
 
-async def test_another_agent_neither_sees_nor_forgets_what_is_not_for_it(book: memoranda.Book) -> None:
+async def test_another_agent_neither_sees_nor_forgets_what_is_not_for_it(
+    book: memoranda.Book,
+) -> None:
     await asked(book, "remember", content="Is afraid of dogs", key="fear")
     (memory,) = await memories(book)
     assert await asked(book, "recall", TUTOR) == "No memories found for this user."
@@ -133,7 +145,9 @@ async def test_another_agent_neither_sees_nor_forgets_what_is_not_for_it(book: m
     assert await memories(book) == [memory]
 
 
-async def test_what_another_agent_wrote_for_all_is_seen_and_not_removed(book: memoranda.Book) -> None:
+async def test_what_another_agent_wrote_for_all_is_seen_and_not_removed(
+    book: memoranda.Book,
+) -> None:
     await asked(book, "remember", content="Blue", key="color", audience="global")
     assert "color = Blue" in await asked(book, "recall", TUTOR)
     assert await asked(book, "forget", TUTOR, key="color") == (
@@ -152,7 +166,9 @@ async def test_a_group_reads_what_is_for_it(book: memoranda.Book) -> None:
 async def test_forgetting_takes_what_stood_under_the_key_before(book: memoranda.Book) -> None:
     await asked(book, "remember", content="Lives in Ypsilanti", key="home")
     await asked(book, "remember", content="Lives in Kyzyl", key="home")
-    assert (await asked(book, "forget", key="home")).startswith("Forgotten: home. Taken out of the memory: ")
+    assert (await asked(book, "forget", key="home")).startswith(
+        "Forgotten: home. Taken out of the memory: "
+    )
     page = await book.records.list("ana", types="memory", as_owner=True)
     assert page.records == ()
     await asked(book, "remember", content="Keeps bees")
@@ -166,19 +182,25 @@ async def test_only_memories_can_be_forgotten(book: memoranda.Book) -> None:
     page = await book.records.list("ana", types=["thread", "message"], as_owner=True)
     for record in page.records:
         assert "No memory" in await asked(book, "forget", key=str(record.id))
-    assert len((await book.records.list("ana", types=["thread", "message"], as_owner=True)).records) > len(
-        page.records
-    )
+    assert len(
+        (await book.records.list("ana", types=["thread", "message"], as_owner=True)).records
+    ) > len(page.records)
 
 
 @pytest.mark.parametrize(
     "extra", [{"owner": "ben"}, {"agent": "tutor"}, {"as_owner": True}, {"groups": ["x"]}]
 )
-async def test_a_model_cannot_name_an_owner_or_a_view(book: memoranda.Book, extra: dict[str, object]) -> None:
+async def test_a_model_cannot_name_an_owner_or_a_view(
+    book: memoranda.Book, extra: dict[str, object]
+) -> None:
     await book.remember("ben", "Keeps snakes", agent="coach", audience="global")
     await book.remember("ana", "Is afraid of dogs", agent="tutor")
     script = Script(
-        [call("recall", **extra), call("remember", content="x", **extra), call("forget", key="x", **extra)]
+        [
+            call("recall", **extra),
+            call("remember", content="x", **extra),
+            call("forget", key="x", **extra),
+        ]
     )
     await agent_of(script, book).run("Go on.")
     answers = str(script.sent[-1][-1])
@@ -285,9 +307,13 @@ async def test_a_model_corrects_a_statement_of_its_own_by_the_id_that_it_was_sho
     id = shown.split("id ")[1][:36]
     answer = await asked(book, "remember", content="Lives in Lisbon", replaces=id)
     assert answer == "Remembered: Lives in Lisbon [context, self]"
-    page = await book.records.list("ana", types="memory", agent="coach", only={"statuses": ["active"]})
+    page = await book.records.list(
+        "ana", types="memory", agent="coach", only={"statuses": ["active"]}
+    )
     assert [record.content for record in page if isinstance(record, Memory)] == ["Lives in Lisbon"]
-    assert "superseded already" in await asked(book, "remember", content="Lives in Rome", replaces=id)
+    assert "superseded already" in await asked(
+        book, "remember", content="Lives in Rome", replaces=id
+    )
     for invented in ("home", "0198c2d4-7d61-7f7a-8f6f-3a3e4a1b2c3d"):
         answer = await asked(book, "remember", content=f"Has a {invented}", replaces=invented)
         assert answer.startswith(

@@ -52,7 +52,9 @@ async def test_an_id_that_a_model_invents_replaces_nothing_and_is_named(book):
     async with asking(book) as tools:
         for invented in ("abc-123", "my_memory", "0198c2d4-7d61-7f7a-8f6f-3a3e4a1b2c3d"):
             kept = await tools("remember", content=f"Ann owns {invented}", replaces=invented)
-            assert kept["status"] == f"stored; nothing was replaced: no memory has the id {invented}"
+            assert (
+                kept["status"] == f"stored; nothing was replaced: no memory has the id {invented}"
+            )
         assert len((await tools("recall"))["found"]) == 3
 
 
@@ -65,7 +67,9 @@ async def test_an_answer_is_bounded_and_a_cursor_continues_it(book):
         assert len(first["found"]) == 3
         assert len({one["id"] for one in first["found"] + rest["found"]}) == 5
         assert rest["cursor"] is None
-        assert "repeat the query" in await tools.refused("recall", query="other", cursor=first["cursor"])
+        assert "repeat the query" in await tools.refused(
+            "recall", query="other", cursor=first["cursor"]
+        )
 
 
 async def test_a_long_text_is_cut_to_the_part_that_answers(book):
@@ -78,10 +82,18 @@ async def test_a_long_text_is_cut_to_the_part_that_answers(book):
 
 async def test_confidence_tells_what_answers_from_what_does_not(book):
     async with asking(book) as tools:
-        for content in ("The spare key hangs behind the red lantern", "Ann likes tea", "The gate is blue"):
+        for content in (
+            "The spare key hangs behind the red lantern",
+            "Ann likes tea",
+            "The gate is blue",
+        ):
             await tools("remember", content=content)
-        answered = (await tools("recall", query="where does the spare key hang?"))["found"][0]["confidence"]
-        unanswered = (await tools("recall", query="which bank gave the red loan?"))["found"][0]["confidence"]
+        answered = (await tools("recall", query="where does the spare key hang?"))["found"][0][
+            "confidence"
+        ]
+        unanswered = (await tools("recall", query="which bank gave the red loan?"))["found"][0][
+            "confidence"
+        ]
         assert 1 > answered > unanswered > 0
         assert {one["confidence"] for one in (await tools("recall"))["found"]} == {None}
 
@@ -155,12 +167,19 @@ async def test_a_model_cannot_name_another_owner(book):
         (("finish_forgetting", {"userId": "ann"}), "the argument 'position' is missing; give a whole number"),
     ],
 )  # fmt: skip
-async def test_wrong_arguments_are_refused_with_the_right_ones_and_nothing_is_done(book, call, said):
+async def test_wrong_arguments_are_refused_with_the_right_ones_and_nothing_is_done(
+    book, call, said
+):
     async with asking(book, admin=True) as tools:
         name, arguments = call
         text = await tools.refused(name, **arguments)
         assert text.startswith(f"Error executing tool {name}: ") and said in text
-        assert len(text) < 250 and "pydantic" not in text and "http" not in text and "validation" not in text
+        assert (
+            len(text) < 250
+            and "pydantic" not in text
+            and "http" not in text
+            and "validation" not in text
+        )
         assert await book.records.count("ann", as_owner=True) == 0
 
 
@@ -182,7 +201,9 @@ async def test_resources_and_the_prompt_show_what_is_known(book):
             "ann", {"interests": ["tea"], "city": "Ulm"}, audience="global", as_owner=True
         )
         await book.profiles.patch("ann", {"city": "Graz"}, agent="coder", audience="self")
-        shown = json.loads((await tools.client.read_resource("memoranda://profile")).contents[0].text)
+        shown = json.loads(
+            (await tools.client.read_resource("memoranda://profile")).contents[0].text
+        )
         assert shown == {"Profile": {"interests": ["tea"], "city": "Graz"}}
         asked = await tools.client.get_prompt("what_do_you_know_about_me")
         assert "Ann likes tea" in asked.messages[0].content.text

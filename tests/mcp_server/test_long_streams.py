@@ -111,7 +111,9 @@ async def test_a_stop_waits_for_no_client_that_listens(book):
         assert await ended(reader)
 
 
-@pytest.mark.parametrize("now", [None, Principal("ann", "default", Role.EDITOR, frozenset({"bob"}))])
+@pytest.mark.parametrize(
+    "now", [None, Principal("ann", "default", Role.EDITOR, frozenset({"bob"}))]
+)
 async def test_a_stream_ends_with_what_its_credential_opens(book, monkeypatch, now):
     held: list[Principal | None] = [ANN]
 

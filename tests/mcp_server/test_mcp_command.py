@@ -40,7 +40,9 @@ async def test_two_programs_share_the_users_own_book_over_standard_input(tmp_pat
 
 async def test_the_profile_is_read_over_standard_input(tmp_path):
     (tmp_path / "memoranda").mkdir()
-    async with memoranda.open(tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None) as book:
+    async with memoranda.open(
+        tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None
+    ) as book:
         await book.profiles.patch("ann", {"interests": ["tea"]}, agent="mcp")
     async with mcp.Client(program(tmp_path)) as one:
         (read,) = (await one.read_resource("memoranda://profile")).contents
@@ -54,8 +56,13 @@ async def test_reads_on_standard_input_are_in_the_audit_if_there_is_one(tmp_path
     async with mcp.Client(started) as one:
         await Tools(one)("remember", content="The tests run with make check")
         await Tools(one)("recall", query="how do tests run?")
-    async with memoranda.open(tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None) as book:
-        lines = [f"{line.principal} {line.verb} {line.surface}" for line in (await book.admin.reads()).lines]
+    async with memoranda.open(
+        tmp_path / "memoranda" / "memoranda.db", worker=False, embed=None
+    ) as book:
+        lines = [
+            f"{line.principal} {line.verb} {line.surface}"
+            for line in (await book.admin.reads()).lines
+        ]
     assert lines == noted
 
 
@@ -64,7 +71,8 @@ async def test_a_program_uses_the_book_of_a_service_with_its_key(tmp_path):
         secret = (await book.keys.create("coder", role="editor", owners=["ann"])).secret
     with live_service(tmp_path / "book.db") as url:
         ann, bob = (
-            program(tmp_path, "--book", url, owner=owner, MEMORANDA_KEY=secret) for owner in ("ann", "bob")
+            program(tmp_path, "--book", url, owner=owner, MEMORANDA_KEY=secret)
+            for owner in ("ann", "bob")
         )
         async with mcp.Client(ann) as one:
             await one.call_tool("remember", {"content": "the tests run with ./dev test"})

@@ -26,7 +26,9 @@ async def _of_key(secret):
     if secret not in names:
         return None
     name = names[secret]
-    return Principal(name, "default", Role.EDITOR, frozenset({name}), None, frozenset({"shop"}), name)
+    return Principal(
+        name, "default", Role.EDITOR, frozenset({name}), None, frozenset({"shop"}), name
+    )
 
 
 @asynccontextmanager
@@ -40,7 +42,9 @@ async def serving(book):
 async def connected(service, key, address="/mcp"):
     headers = {"Authorization": f"Bearer {key}"}
     transport = httpx2.ASGITransport(app=service, raise_app_exceptions=False)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as http:
+    async with httpx2.AsyncClient(
+        transport=transport, base_url="http://localhost", headers=headers
+    ) as http:
         streams = streamable_http_client(f"http://localhost{address}", http_client=http)
         async with mcp.Client(streams) as client:
             yield Tools(client)
@@ -54,7 +58,9 @@ async def test_two_credentials_at_once_each_get_their_own_memory(book):
     ):
         kept = await ann("remember", content="Ann likes tea")
         await bob("remember", content="Bob likes coffee")
-        assert [one["text"] for one in (await ann("recall", query="likes"))["found"]] == ["Ann likes tea"]
+        assert [one["text"] for one in (await ann("recall", query="likes"))["found"]] == [
+            "Ann likes tea"
+        ]
         assert [one["text"] for one in (await bob("recall"))["found"]] == ["Bob likes coffee"]
         assert "no memory has the id" in await bob.refused("why", id=kept["id"])
 
@@ -68,7 +74,9 @@ async def test_the_profile_is_read_over_http(book):
 
 async def test_an_address_names_no_owner_that_the_credential_does_not_open(book):
     async with serving(book) as service, connected(service, "key-of-bob", "/mcp?owner=ann") as bob:
-        assert "there is no owner ann for this credential" in await bob.refused("recall", query="tea")
+        assert "there is no owner ann for this credential" in await bob.refused(
+            "recall", query="tea"
+        )
 
 
 async def test_what_a_tool_reports_while_it_runs_reaches_the_client(book):
@@ -145,7 +153,10 @@ async def test_a_client_that_accepts_both_forms_of_an_answer_gets_one(book, acce
 async def test_a_client_that_accepts_only_one_form_is_told_both(book, accepted, version):
     async with serving(book) as service:
         refused = await posted(service, accepted, version)
-    assert (refused.status_code, refused.headers["content-type"]) == (406, "application/problem+json")
+    assert (refused.status_code, refused.headers["content-type"]) == (
+        406,
+        "application/problem+json",
+    )
     assert refused.json()["title"] == "The client would not take the answer"
     assert "send Accept: application/json, text/event-stream" in refused.json()["detail"]
 
@@ -166,11 +177,15 @@ async def test_spaces_around_a_header_are_no_part_of_its_value(book):
 
 
 def test_a_connection_is_about_what_its_credential_opens():
-    ann = Principal("k", "default", Role.EDITOR, frozenset({"ann"}), frozenset({"bot"}), frozenset({"shop"}))
+    ann = Principal(
+        "k", "default", Role.EDITOR, frozenset({"ann"}), frozenset({"bot"}), frozenset({"shop"})
+    )
     assert whose_of(ann, "") == whose_of(ann, "owner=ann&agent=bot&group=shop")
     with pytest.raises(InvalidInput, match="no part of the address"):
         whose_of(ann, "user=ann")
-    several = Principal("ann", "default", Role.VIEWER, person="ann", agents=frozenset({"bot", "guide"}))
+    several = Principal(
+        "ann", "default", Role.VIEWER, person="ann", agents=frozenset({"bot", "guide"})
+    )
     with pytest.raises(
         InvalidInput, match="agent: name one of this credential's agents in the address: bot, guide"
     ):

@@ -58,10 +58,16 @@ def test_the_entry_of_a_service_remembers_in_one_session_and_recalls_in_a_second
     create = re.findall(r"\$ memoranda (keys create .*?)  ", PAGE)[0].split()
     with live_service(tmp_path / "book.db") as url:
         made = run_command(tmp_path, *create, "--book", "book.db", "--json")
-        found = entry("json", OF_SERVICE.replace("${MEMORANDA_KEY}", json.loads(made.stdout)["secret"]))
+        found = entry(
+            "json", OF_SERVICE.replace("${MEMORANDA_KEY}", json.loads(made.stdout)["secret"])
+        )
         address = found["url"].replace("http://127.0.0.1:7411", url)
-        asyncio.run(asked(address, found["headers"], "remember", content="The tests run with make check"))
-        recalled = asyncio.run(asked(address, found["headers"], "recall", query="how do the tests run?"))
+        asyncio.run(
+            asked(address, found["headers"], "remember", content="The tests run with make check")
+        )
+        recalled = asyncio.run(
+            asked(address, found["headers"], "recall", query="how do the tests run?")
+        )
     assert [one["text"] for one in recalled["found"]] == ["The tests run with make check"]
 
 

@@ -28,9 +28,7 @@ def run(*arguments):
 
 
 def test_an_entry_is_written_beside_what_stands_there_and_taken_back(project):
-    before = (
-        '{\n  "z": 1,\n  "mcpServers": {\n    "other": {\n      "command": "ä"\n    }\n  },\n  "a": 2\n}\n'
-    )
+    before = '{\n  "z": 1,\n  "mcpServers": {\n    "other": {\n      "command": "ä"\n    }\n  },\n  "a": 2\n}\n'
     path = project / ".mcp.json"
     path.write_text(before, encoding="utf-8")
     assert run("--install", "claude-code").exit_code == 0
@@ -106,7 +104,12 @@ def test_an_entry_has_every_option_that_says_whose_memory_it_serves(project):
 def test_an_entry_names_files_from_the_root(project):
     named = arguments("--book", "my book.db", "--config", "memoranda.toml")
     folder = project / "src"
-    assert named[-4:] == ["--config", str(folder / "memoranda.toml"), "--book", str(folder / "my book.db")]
+    assert named[-4:] == [
+        "--config",
+        str(folder / "memoranda.toml"),
+        "--book",
+        str(folder / "my book.db"),
+    ]
 
 
 def test_a_password_is_written_into_no_file_of_a_project(project):
@@ -149,7 +152,9 @@ def test_the_indent_and_the_line_ends_of_a_file_stay(project):
 
 def test_variables_of_an_entry_that_is_written_again_stay(project):
     path = project / ".mcp.json"
-    path.write_text('{"mcpServers": {"memoranda": {"command": "old", "env": {"MEMORANDA_KEY": "k"}}}}')
+    path.write_text(
+        '{"mcpServers": {"memoranda": {"command": "old", "env": {"MEMORANDA_KEY": "k"}}}}'
+    )
     run("--install", "claude-code")
     entry = json.loads(path.read_text())["mcpServers"]["memoranda"]
     assert entry["env"] == {"MEMORANDA_KEY": "k"}
@@ -181,7 +186,11 @@ def test_what_may_not_be_written_is_named_and_stays(project, monkeypatch, closed
 
 @pytest.mark.parametrize(
     "options",
-    [["--install", "cursor", "--uninstall", "cursor"], ["--print"], ["--uninstall", "cursor", "--print"]],
+    [
+        ["--install", "cursor", "--uninstall", "cursor"],
+        ["--print"],
+        ["--uninstall", "cursor", "--print"],
+    ],
 )
 def test_options_that_exclude_each_other_are_refused(project, options):
     refused = run(*options)

@@ -11,7 +11,13 @@ from pydantic import ValidationError
 from memoranda.model.language_models import MOST_EARLIER, Earlier, ModelAnswer, ModelRequest, Usage
 
 ONE = Usage(
-    provider="a", model="m", calls=1, tokens_in=10, tokens_cached=4, tokens_out=2, price=Decimal("0.1")
+    provider="a",
+    model="m",
+    calls=1,
+    tokens_in=10,
+    tokens_cached=4,
+    tokens_out=2,
+    price=Decimal("0.1"),
 )
 
 

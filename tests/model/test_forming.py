@@ -33,7 +33,10 @@ def test_a_reading_tells_the_new_messages_from_their_context():
             {"messages": (ReadMessage(message=a_message(ANN, new_id(), "elsewhere", seq=1)),)},
             "another thread",
         ),
-        ({"messages": (ReadMessage(message=a_message(BEN, THREAD.id, "mine", seq=1)),)}, "another thread"),
+        (
+            {"messages": (ReadMessage(message=a_message(BEN, THREAD.id, "mine", seq=1)),)},
+            "another thread",
+        ),
         ({"candidates": (a_memory(BEN, "Ben's"),)}, "another owner"),
         ({"schemas": (WantedSchema(name="Profile"), WantedSchema(name="Profile"))}, "given twice"),
     ],
@@ -58,7 +61,9 @@ def test_a_note_that_cites_nothing_is_refused():
 
 def test_what_was_formed_has_one_patch_for_a_schema_and_may_be_empty():
     patch = ProfilePatch(
-        schema_name="Profile", operations=({"op": "add", "path": "/name"},), cited=(Cited(message=new_id()),)
+        schema_name="Profile",
+        operations=({"op": "add", "path": "/name"},),
+        cited=(Cited(message=new_id()),),
     )
 
     assert Formed().empty

@@ -21,7 +21,10 @@ def test_ids_grow_in_the_order_of_their_making() -> None:
 
 def test_threads_never_make_the_same_id() -> None:
     made: list[UUID] = []
-    threads = [threading.Thread(target=lambda: made.extend(new_id() for _ in range(2000))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: made.extend(new_id() for _ in range(2000)))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

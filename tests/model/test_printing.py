@@ -39,11 +39,15 @@ async def test_receipts_hits_and_records_print_as_short_lines(book: memoranda.Bo
     gone = await book.records.get("ana", first.id, agent="guide")
     assert is_a_line(gone, "Memory", str(first.id), "drink: Likes tea", "…", "superseded")
     assert str(gone) == repr(gone)
-    assert is_a_line(await book.records.get("ana", second.id, agent="guide"), "'drink: Likes coffee'")
+    assert is_a_line(
+        await book.records.get("ana", second.id, agent="guide"), "'drink: Likes coffee'"
+    )
     assert is_a_line(await thread.get(), "Thread", "'Trip'", "running")
     hits = await book.recall("ana", "tea coffee", agent="guide")
     assert is_a_line(hits[0], "Hit 1", "score")
-    assert str(hits).count("\n") == len(hits) and all(len(line) < 250 for line in str(hits).splitlines())
+    assert str(hits).count("\n") == len(hits) and all(
+        len(line) < 250 for line in str(hits).splitlines()
+    )
     assert is_a_line(await book.why("ana", second.id, agent="guide"), "changes 1")
     assert is_a_line(await book.context("ana", "tea", agent="guide"), "tokens", "memories 1")
     assert is_a_line(await thread.window(), "3 messages")

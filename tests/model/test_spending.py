@@ -9,14 +9,29 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memoranda.model.language_models import MOST_TOKENS, Spent, Sums, Usage, price_of, steps_of, total, totals
+from memoranda.model.language_models import (
+    MOST_TOKENS,
+    Spent,
+    Sums,
+    Usage,
+    price_of,
+    steps_of,
+    total,
+    totals,
+)
 from memoranda.model.records import Owner
 
 ANN, BEN = Owner(id="ann"), Owner(id="ben")
 
 
 def spent(**fields: Any) -> Spent:
-    given = {"tenant": "default", "owner": ANN, "day": date(2025, 3, 1), "task": "form", "model": "p:m"}
+    given = {
+        "tenant": "default",
+        "owner": ANN,
+        "day": date(2025, 3, 1),
+        "task": "form",
+        "model": "p:m",
+    }
     return Spent.model_validate({**given, **fields})
 
 

@@ -7,7 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from memoranda.errors import InvalidInput
-from memoranda.model.vectors import Embedding, check_packed, pack_vector, pack_vectors, unpack_vectors
+from memoranda.model.vectors import (
+    Embedding,
+    check_packed,
+    pack_vector,
+    pack_vectors,
+    unpack_vectors,
+)
 
 
 def units(count: int, dimension: int) -> NDArray[np.float32]:

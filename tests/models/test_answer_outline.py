@@ -31,4 +31,7 @@ def test_an_outline_names_fields_values_and_lists_and_explains_what_comes_twice_
 
 
 def test_a_long_list_of_values_is_left_to_the_instructions():
-    assert answer_outline({"properties": {"field": {"type": "string", "enum": list("abcdef")}}}) == "{field}"
+    assert (
+        answer_outline({"properties": {"field": {"type": "string", "enum": list("abcdef")}}})
+        == "{field}"
+    )

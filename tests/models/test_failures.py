@@ -36,7 +36,10 @@ from tests.models.scripted import Gate, raises, says
         (TimeoutError(CANARY), None),
         (ModelTimeoutError("letters", CANARY), None),
         (TypeError(CANARY), None),
-        (FallbackExceptionGroup(CANARY, [UserError(CANARY), ModelConnectionError("b", CANARY)]), None),
+        (
+            FallbackExceptionGroup(CANARY, [UserError(CANARY), ModelConnectionError("b", CANARY)]),
+            None,
+        ),
     ],
     ids=[
         "connection",
@@ -51,7 +54,9 @@ from tests.models.scripted import Gate, raises, says
         "fallback",
     ],
 )
-async def test_a_provider_that_is_down_may_be_asked_later(error: Exception, wait: float | None) -> None:
+async def test_a_provider_that_is_down_may_be_asked_later(
+    error: Exception, wait: float | None
+) -> None:
     with pytest.raises(ModelDown) as caught:
         await RemoteModels(raises(error)).ask(question())
     assert caught.value.retry_after == wait
@@ -76,7 +81,9 @@ async def test_a_provider_that_refuses_is_no_outage(error: Exception, reason: st
 
 
 async def test_several_models_in_one_are_down_when_all_of_them_are() -> None:
-    both = FallbackModel(raises(ModelConnectionError("a", CANARY)), raises(ModelHTTPError(500, "b", CANARY)))
+    both = FallbackModel(
+        raises(ModelConnectionError("a", CANARY)), raises(ModelHTTPError(500, "b", CANARY))
+    )
     with pytest.raises(ModelDown) as caught:
         await RemoteModels(both).ask(question())
     assert_tells_nothing(caught.value)

@@ -89,6 +89,10 @@ except ValueError as exc: print(exc)""",
 )
 def test_pydantic_ai_comes_only_when_a_model_is_named(code: str, said: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; {code}"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", f"import sys; {code}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert said in done.stdout

@@ -35,7 +35,9 @@ def metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     meter = provider.get_meter("memoranda")
-    monkeypatch.setattr(telemetry, "_histogram", lambda name, unit: meter.create_histogram(name, unit=unit))
+    monkeypatch.setattr(
+        telemetry, "_histogram", lambda name, unit: meter.create_histogram(name, unit=unit)
+    )
     yield reader
     provider.shutdown()
 
@@ -76,7 +78,10 @@ async def test_a_call_tells_its_model_its_tokens_and_its_time(
         "gen_ai.usage.output_tokens": 7,
     }
     tokens = points(metrics, "gen_ai.client.token.usage")
-    assert {one.attributes["gen_ai.token.type"]: one.sum for one in tokens} == {"input": 40, "output": 7}
+    assert {one.attributes["gen_ai.token.type"]: one.sum for one in tokens} == {
+        "input": 40,
+        "output": 7,
+    }
     (took,) = points(metrics, "gen_ai.client.operation.duration")
     assert took.count == 1 and took.attributes["gen_ai.request.model"] == "small"
 

@@ -89,7 +89,9 @@ async def test_a_refused_request_says_who_has_to_act(
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("reply", [replies.silent(), replies.dripping(GOOD)], ids=["silent", "drip"])
+@pytest.mark.parametrize(
+    "reply", [replies.silent(), replies.dripping(GOOD)], ids=["silent", "drip"]
+)
 async def test_a_provider_that_takes_too_long_is_hung_up_on(
     server: ModelServer, name: str, reply: Reply
 ) -> None:
@@ -99,7 +101,9 @@ async def test_a_provider_that_takes_too_long_is_hung_up_on(
     assert await asyncio.to_thread(server.until, given_up=1)
 
 
-async def test_a_provider_that_is_not_there_is_down(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_provider_that_is_not_there_is_down(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ModelServer([replies.answer(GOOD)]) as serving:
         for variable, value in serving.environment.items():
             monkeypatch.setenv(variable, value)
@@ -142,7 +146,9 @@ async def test_the_log_never_holds_what_was_said(
 ) -> None:
     caplog.set_level(logging.INFO)
     caplog.set_level(logging.DEBUG, "memoranda")
-    async with asking(server, name, [reply], seconds=0.3 if reply == replies.silent() else LONG) as models:
+    async with asking(
+        server, name, [reply], seconds=0.3 if reply == replies.silent() else LONG
+    ) as models:
         try:
             assert CANARY not in repr(await models.ask(question()))
         except (ModelDown, ModelRefused):
@@ -150,7 +156,9 @@ async def test_the_log_never_holds_what_was_said(
     assert CANARY not in caplog.text
 
 
-async def test_a_model_that_was_given_keeps_its_own_retries_and_stays_open(server: ModelServer) -> None:
+async def test_a_model_that_was_given_keeps_its_own_retries_and_stays_open(
+    server: ModelServer,
+) -> None:
     server.script = [replies.failing(), replies.answer(GOOD)]
     provider = OpenAIProvider(base_url=server.base_url, api_key="not-a-key")
     async with OpenAIChatModel("m", provider=provider, settings={"max_retries": 1}) as model:

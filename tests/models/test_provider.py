@@ -20,7 +20,9 @@ from tests.models.questions import GOOD, SCHEMA, asking, question
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("reply", [replies.answer(GOOD), replies.in_prose(GOOD)], ids=["valid", "prose"])
+@pytest.mark.parametrize(
+    "reply", [replies.answer(GOOD), replies.in_prose(GOOD)], ids=["valid", "prose"]
+)
 async def test_a_good_answer_is_found(server: ModelServer, name: str, reply: Reply) -> None:
     async with asking(server, name, [reply]) as models:
         answer = await models.ask(question())
@@ -28,7 +30,9 @@ async def test_a_good_answer_is_found(server: ModelServer, name: str, reply: Rep
     assert len(server.asked) == 1
 
 
-async def test_tokens_and_price_are_those_that_the_provider_counts(server: ModelServer, name: str) -> None:
+async def test_tokens_and_price_are_those_that_the_provider_counts(
+    server: ModelServer, name: str
+) -> None:
     async with asking(server, name, [replies.answer(GOOD, tokens=(2_000, 1_500, 20))]) as models:
         usage = (await models.ask(question())).usage
     assert (usage.tokens_in, usage.tokens_cached, usage.tokens_out) == (2_000, 1_500, 20)
@@ -41,13 +45,17 @@ async def test_tokens_and_price_are_those_that_the_provider_counts(server: Model
     [replies.answer(GOOD, counted=False), replies.answer(GOOD, tokens=(0, 0, 0))],
     ids=["not told", "none"],
 )
-async def test_tokens_that_nobody_counted_have_no_price(server: ModelServer, name: str, reply: Reply) -> None:
+async def test_tokens_that_nobody_counted_have_no_price(
+    server: ModelServer, name: str, reply: Reply
+) -> None:
     async with asking(server, name, [reply]) as models:
         usage = (await models.ask(question())).usage
     assert (usage.calls, usage.tokens_in, usage.price) == (1, 0, None)
 
 
-async def test_ids_that_were_never_shown_are_for_the_asker_to_see(server: ModelServer, name: str) -> None:
+async def test_ids_that_were_never_shown_are_for_the_asker_to_see(
+    server: ModelServer, name: str
+) -> None:
     strange = {"notes": [{"content": "x", "messages": ["m99"]}]}
     async with asking(server, name, [replies.answer(strange)]) as models:
         assert (await models.ask(question())).value == strange
@@ -78,9 +86,13 @@ async def test_a_bad_answer_is_a_fault_that_was_paid_for(
 
 
 @pytest.mark.parametrize(
-    "reply", [replies.refusal(), replies.answer("", finish="content_filter")], ids=["refusal", "filter"]
+    "reply",
+    [replies.refusal(), replies.answer("", finish="content_filter")],
+    ids=["refusal", "filter"],
 )
-async def test_a_refusal_is_told_from_a_bad_answer(server: ModelServer, name: str, reply: Reply) -> None:
+async def test_a_refusal_is_told_from_a_bad_answer(
+    server: ModelServer, name: str, reply: Reply
+) -> None:
     async with asking(server, name, [reply]) as models:
         answer = await models.ask(question())
     assert answer.refused and answer.value is None
@@ -122,7 +134,10 @@ async def test_a_schema_goes_to_the_provider_where_it_shall_hold_the_answer(
 async def test_what_was_wrong_is_handed_back_behind_an_unchanged_beginning(
     server: ModelServer, name: str
 ) -> None:
-    earlier = (Earlier(answer="", faults=("the answer is empty",)), Earlier(answer="{", faults=("a", "b")))
+    earlier = (
+        Earlier(answer="", faults=("the answer is empty",)),
+        Earlier(answer="{", faults=("a", "b")),
+    )
     async with asking(server, name, [replies.answer(GOOD)]) as models:
         await models.ask(question())
         await models.ask(question(earlier=earlier))
@@ -140,7 +155,12 @@ def test_another_process_may_ask_the_same_server(server: ModelServer) -> None:
         "print(asyncio.run(RemoteModels('openai-chat:gpt-4o-mini').ask(question())).value)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout.strip() == str(GOOD)
     assert server.asked[0].headers["authorization"].startswith("Bearer ")

@@ -95,7 +95,9 @@ async def test_thoughts_are_no_answer() -> None:
 
 
 async def test_an_answer_that_is_cut_off_says_so() -> None:
-    answer = await RemoteModels(says('{"notes": [', finish_reason="length")).ask(question(largest=7))
+    answer = await RemoteModels(says('{"notes": [', finish_reason="length")).ask(
+        question(largest=7)
+    )
     assert answer.value is None
     assert "cut off" in answer.fault and "7 tokens" in answer.fault
 

@@ -37,7 +37,11 @@ def test_requests_are_kept_to_the_byte_and_can_be_read() -> None:
     with ModelServer([replies.answer("a")]) as server:
         post(server)
     (asked,) = server.asked
-    assert (asked.body, asked.path, asked.headers["x-asker"]) == (BODY, "/v1/chat/completions", "Me")
+    assert (asked.body, asked.path, asked.headers["x-asker"]) == (
+        BODY,
+        "/v1/chat/completions",
+        "Me",
+    )
     assert (asked.said, asked.content) == ([("user", "hello")], "hello")
 
 
@@ -63,11 +67,16 @@ def test_an_error_quotes_what_was_sent_as_the_worst_providers_do() -> None:
 
 
 def test_half_an_answer_is_half_an_answer() -> None:
-    with ModelServer([replies.closing_half_way(GOOD)]) as server, pytest.raises(http.client.IncompleteRead):
+    with (
+        ModelServer([replies.closing_half_way(GOOD)]) as server,
+        pytest.raises(http.client.IncompleteRead),
+    ):
         post(server)
 
 
-@pytest.mark.parametrize("reply", [replies.silent(), replies.dripping(GOOD, 0.001)], ids=["silent", "drip"])
+@pytest.mark.parametrize(
+    "reply", [replies.silent(), replies.dripping(GOOD, 0.001)], ids=["silent", "drip"]
+)
 def test_a_client_that_waits_is_let_go_when_the_server_closes(reply: Reply) -> None:
     ends: list[type[Exception] | None] = []
 

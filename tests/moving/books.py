@@ -32,7 +32,9 @@ async def content(engine: Engine) -> list[Any]:
     found: list[Any] = [await engine.book_frame(), await of_kind(engine, PieceKind.STONE, b"", 100)]
     for era in await engine.eras(b"", 1000):
         found.append(await engine.frame(era))
-        found += [await of_kind(engine, kind, era, 100) for kind in (PieceKind.RECORD, PieceKind.ENTRY)]
+        found += [
+            await of_kind(engine, kind, era, 100) for kind in (PieceKind.RECORD, PieceKind.ENTRY)
+        ]
     return found
 
 

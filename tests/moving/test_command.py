@@ -36,7 +36,12 @@ def test_a_copy_says_that_it_is_a_second_book_and_a_move_that_it_is_the_book(she
 
 def test_programs_get_the_counts_and_the_digest(shell: Shell) -> None:
     told = shell.json("copy", "book.db", "there.db", "--switch")
-    assert (told["switched"], told["already"], told["owners"], told["records"]) == (True, False, 1, 1)
+    assert (told["switched"], told["already"], told["owners"], told["records"]) == (
+        True,
+        False,
+        1,
+        1,
+    )
     assert (told["entries"], len(told["digest"])) == (1, 32)
 
 

@@ -25,7 +25,9 @@ async def place(tmp_path: Path) -> Path:
     return tmp_path / "book.db"
 
 
-async def test_a_copy_is_a_second_book_with_all_that_the_first_one_holds(place: Path, tmp_path: Path) -> None:
+async def test_a_copy_is_a_second_book_with_all_that_the_first_one_holds(
+    place: Path, tmp_path: Path
+) -> None:
     report = await memoranda.copy(place, tmp_path / "copy.db")
     await assert_same(place, tmp_path / "copy.db")
     async with memoranda.open(place, worker=False) as book:
@@ -88,7 +90,9 @@ async def test_who_had_an_empty_book_open_cannot_write_it_while_it_is_a_copy(
         await early.remember("ann", "afterwards")
 
 
-async def test_a_book_is_not_copied_to_itself_nor_to_a_complete_copy(place: Path, tmp_path: Path) -> None:
+async def test_a_book_is_not_copied_to_itself_nor_to_a_complete_copy(
+    place: Path, tmp_path: Path
+) -> None:
     (tmp_path / "link.db").symlink_to(place)
     await memoranda.copy(place, tmp_path / "copy.db")
     for same in (str(place), f"sqlite:///{place}", tmp_path / "link.db", tmp_path / "copy.db"):
@@ -138,7 +142,9 @@ async def test_a_book_is_not_copied_into_memory_where_it_would_end_with_the_copy
     await said(place, "goes on")
 
 
-async def test_a_stopped_copy_is_cancelled_and_the_book_is_written_again(place: Path, tmp_path: Path) -> None:
+async def test_a_stopped_copy_is_cancelled_and_the_book_is_written_again(
+    place: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "copy.db"
     with pytest.raises(InvalidInput, match="nothing to cancel"):
         await memoranda.cancel_copy(place, target)
@@ -158,9 +164,13 @@ async def test_a_stopped_copy_is_cancelled_and_the_book_is_written_again(place: 
         await memoranda.cancel_copy(place, target)
 
 
-async def test_a_server_that_is_gone_is_not_asked_when_a_copy_to_it_is_cancelled(place: Path) -> None:
+async def test_a_server_that_is_gone_is_not_asked_when_a_copy_to_it_is_cancelled(
+    place: Path,
+) -> None:
     engine = await open_engine(place)
-    await engine.depart(Departure("postgresql://gone.example:5432/books", whole=False, copy="x"), None)
+    await engine.depart(
+        Departure("postgresql://gone.example:5432/books", whole=False, copy="x"), None
+    )
     await engine.close()
     for other in ("postgresql://gone.example:5433/books", "postgresql://gone.example/other"):
         with pytest.raises(memoranda.Conflict, match=r"gone\.example:5432/books"):

@@ -22,7 +22,9 @@ async def opened(path: Path) -> Engine:
     return await open_engine(path, create=False)
 
 
-async def test_a_backup_of_a_server_is_the_book_and_opens_at_once(postgres: Place, tmp_path: Path) -> None:
+async def test_a_backup_of_a_server_is_the_book_and_opens_at_once(
+    postgres: Place, tmp_path: Path
+) -> None:
     there, backup = postgres.new_book(), tmp_path / "backup.db"
     await make_book(there)
     async with memoranda.open(there, worker=False, embed=None) as book:
@@ -81,7 +83,9 @@ async def test_a_backup_of_a_server_is_of_one_moment_while_others_write(
         assert (await copy.admin.verify(whole=True)).faults == ()
 
 
-async def test_what_the_server_forgot_since_is_asked_of_the_server(postgres: Place, tmp_path: Path) -> None:
+async def test_what_the_server_forgot_since_is_asked_of_the_server(
+    postgres: Place, tmp_path: Path
+) -> None:
     there, backup = postgres.new_book(), tmp_path / "backup.db"
     async with memoranda.open(there, worker=False, embed=None) as book:
         told = await book.remember("ann", "Has a blue canary", agent="coach")
@@ -89,9 +93,13 @@ async def test_what_the_server_forgot_since_is_asked_of_the_server(postgres: Pla
         await book.forget("ann", told.id, agent="coach")
         with pytest.raises(InvalidInput, match="notes no erasures"):
             await restore(opened, backup, tmp_path / "restored.db", at=utc_now())
-        restored = await restore(opened, backup, tmp_path / "restored.db", books=[book.engine], at=utc_now())
+        restored = await restore(
+            opened, backup, tmp_path / "restored.db", books=[book.engine], at=utc_now()
+        )
     assert restored == Restored(1, "")
-    accepted = await restore(opened, backup, tmp_path / "old.db", without_erasures=True, at=utc_now())
+    accepted = await restore(
+        opened, backup, tmp_path / "old.db", without_erasures=True, at=utc_now()
+    )
     assert (accepted.removed, "notes no erasures" in accepted.warning) == (0, True)
 
 

@@ -38,13 +38,19 @@ async def test_a_book_moves_to_a_server_and_back_and_stays_what_it_is(
 async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partitions_and_out_of_them(
     postgres: Place,
 ) -> None:
-    one, parted, two = postgres.new_book(), f"{postgres.new_book()}&partitions=3", postgres.new_book()
+    one, parted, two = (
+        postgres.new_book(),
+        f"{postgres.new_book()}&partitions=3",
+        postgres.new_book(),
+    )
     await make_book(one)
     told = {}
     for tenant in ("default", "other"):
         # The same name in another tenant is somebody else.
         async with memoranda.open(one, tenant=tenant, worker=False, embed=None) as book:
-            told[tenant] = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
+            told[tenant] = await book.remember(
+                "ann", f"likes rye, {tenant}", key="bread", operation="rye"
+            )
             gone = await book.remember("ben", f"{tenant} passes", operation="gone")
             await book.forget("ben", gone.id, as_owner=True)
     there = await memoranda.copy(one, parted, switch=True)
@@ -103,7 +109,9 @@ async def test_a_copy_on_a_server_is_no_book_until_it_is_complete_and_is_emptied
     await said(there, "goes on")
 
 
-async def test_where_a_book_went_is_told_without_a_password(postgres: Place, tmp_path: Path) -> None:
+async def test_where_a_book_went_is_told_without_a_password(
+    postgres: Place, tmp_path: Path
+) -> None:
     await make_book(tmp_path / "book.db")
     there = postgres.new_book()
     report = await memoranda.copy(tmp_path / "book.db", there, switch=True)

@@ -106,7 +106,9 @@ async def finish(source: Engine, target: Engine, *, switch: bool) -> None:
 
 
 @pytest.mark.parametrize("switch", [False, True])
-async def test_a_copy_that_is_killed_before_any_call_is_finished_by_the_next_run(switch: bool) -> None:
+async def test_a_copy_that_is_killed_before_any_call_is_finished_by_the_next_run(
+    switch: bool,
+) -> None:
     calls, marked = 0, 0
     while True:
         source, target = await a_book(), InMemoryEngine()
@@ -194,12 +196,16 @@ async def test_a_mark_that_may_have_been_kept_is_removed(error: BaseException) -
 
 
 @pytest.mark.parametrize("name", ["lay", "facts", "book_frame"])
-async def test_a_copy_whose_source_was_released_while_it_ran_does_not_end_as_a_book(name: str) -> None:
+async def test_a_copy_whose_source_was_released_while_it_ran_does_not_end_as_a_book(
+    name: str,
+) -> None:
     for switch in (False, True):
         source, target = await a_book(), InMemoryEngine()
         released: list[str] = []
 
-        async def release(met: str, source: Engine = source, released: list[str] = released) -> None:
+        async def release(
+            met: str, source: Engine = source, released: list[str] = released
+        ) -> None:
             if met == name and not released:
                 released.append(met)
                 await cancel(source, "memory")
@@ -229,10 +235,14 @@ class Entangled:
         async def met(name: str) -> None:
             for _ in range(self.dice.randrange(4)):
                 await asyncio.sleep(0)
-            if self.dice.random() < failing * (10 if name in ("arrive", "depart", "end_arrival") else 1):
+            if self.dice.random() < failing * (
+                10 if name in ("arrive", "depart", "end_arrival") else 1
+            ):
                 raise self.dice.choice((Killed(), StorageError("refused"), OutcomeUnknown("lost")))
 
-        source, target = (Met(engine, met, met) for engine in (self.source, self.dice.choice(self.targets)))
+        source, target = (
+            Met(engine, met, met) for engine in (self.source, self.dice.choice(self.targets))
+        )
         with suppress(MemorandaError, Killed):
             await CopyRun(source, target, switch=True).run()
 

@@ -41,11 +41,17 @@ async def test_the_copy_is_the_book_and_proves_itself(place: Path, tmp_path: Pat
     assert (report.switched, report.already) == (True, False)
     async with memoranda.open(tmp_path / "there.db") as book:
         found = await book.admin.verify()
-        assert (found.faults, found.records, found.versions) == ((), report.records, report.versions)
+        assert (found.faults, found.records, found.versions) == (
+            (),
+            report.records,
+            report.versions,
+        )
         await book.remember("ann", "goes on there")
 
 
-async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: Path, tmp_path: Path) -> None:
+async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(
+    place: Path, tmp_path: Path
+) -> None:
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "before")
         await move(place, tmp_path / "there.db")
@@ -92,7 +98,9 @@ async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -
             await book.remember("ann", "after")
 
 
-async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tmp_path: Path) -> None:
+async def test_what_was_done_before_is_repeated_and_undone_there(
+    place: Path, tmp_path: Path
+) -> None:
     async with memoranda.open(place, worker=False) as book:
         first = await book.remember("ann", "likes rye", key="bread", operation="rye")
         second = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
@@ -117,7 +125,9 @@ async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tm
         assert (await book.admin.verify()).faults == ()
 
 
-async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, tmp_path: Path) -> None:
+async def test_what_was_forgotten_before_does_not_come_back_there(
+    place: Path, tmp_path: Path
+) -> None:
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         lines = [line async for line in book.admin.export()]
@@ -128,7 +138,9 @@ async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, t
         assert report.ignored["erased"] == 1
 
 
-async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Path, tmp_path: Path) -> None:
+async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(
+    place: Path, tmp_path: Path
+) -> None:
     acknowledged: list[Any] = []
     begun = asyncio.Event()
 
@@ -136,7 +148,9 @@ async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Pa
         async with memoranda.open(place, worker=False) as book:
             while True:
                 try:
-                    receipt = await book.remember(f"owner {number % 2}", f"{number} says {len(acknowledged)}")
+                    receipt = await book.remember(
+                        f"owner {number % 2}", f"{number} says {len(acknowledged)}"
+                    )
                 except Moved:
                     return
                 acknowledged.append((f"owner {number % 2}", receipt.id))

@@ -104,7 +104,9 @@ def test_a_copier_that_its_own_comparison_stops_ends_otherwise_than_one_that_fai
     with memoranda.open_sync(source) as book:
         book.remember("ann", "likes tea")
     nowhere = patch("memoranda.book.admin.book_copy.NoSuchThing", None)
-    monkeypatch.setattr(copying, "_OMISSIONS", {"a record": _lays_all_but_one, "a name": lambda: nowhere})
+    monkeypatch.setattr(
+        copying, "_OMISSIONS", {"a record": _lays_all_but_one, "a name": lambda: nowhere}
+    )
     with pytest.raises(SystemExit) as noticed:
         copying.copy(source, target, True, None, "a record")
     assert noticed.value.code == copying.NOTICED

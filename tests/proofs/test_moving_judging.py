@@ -15,7 +15,9 @@ ANN, BEN = (Owner(tenant="other", id=name).parts for name in ("ann", "ben"))
 
 def written(owner: tuple[str, str, str], began: int) -> list[dict[str, Any]]:
     """A write that was acknowledged, and is nowhere."""
-    return [{"owner": owner, "operation": "one", "position": 1, "began": began, "ids": [], "tells": ""}]
+    return [
+        {"owner": owner, "operation": "one", "position": 1, "began": began, "ids": [], "tells": ""}
+    ]
 
 
 ENDED = [{"ending": ANN}, {"ended": ANN, "at": 100, "ids": []}]
@@ -23,7 +25,8 @@ REFUSED = [{"ending": ANN}, {"kept": ANN}]
 
 
 @pytest.mark.parametrize(
-    ("erased", "began"), [(ENDED, 50), (ENDED, 100), ([*ENDED, *REFUSED], 50), ([{"ending": ANN}], 10**9)]
+    ("erased", "began"),
+    [(ENDED, 50), (ENDED, 100), ([*ENDED, *REFUSED], 50), ([{"ending": ANN}], 10**9)],
 )
 async def test_what_may_have_come_before_its_owners_end_is_not_looked_for(
     erased: list[dict[str, Any]], began: int

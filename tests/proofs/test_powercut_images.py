@@ -21,7 +21,13 @@ class Story:
         self.events: list[Event] = []
 
     def add(
-        self, kind: Kind, inode: int = 0, offset: int = 0, path: str = "", other: str = "", data: bytes = b""
+        self,
+        kind: Kind,
+        inode: int = 0,
+        offset: int = 0,
+        path: str = "",
+        other: str = "",
+        data: bytes = b"",
     ) -> int:
         self.events.append(Event(len(self.events), kind, inode, offset, path, other, data))
         return len(self.events) - 1
@@ -197,7 +203,9 @@ def test_two_names_of_one_file_show_the_same_content(story: Story) -> None:
     story.add(Kind.LINK, path="book", other="copy")
     story.write(7, 0, NEW)
     pairs = {
-        (image.contents["book"], image.contents["copy"]) for image in story.ends() if "copy" in image.contents
+        (image.contents["book"], image.contents["copy"])
+        for image in story.ends()
+        if "copy" in image.contents
     }
     assert pairs == {(OLD, OLD), (NEW, NEW)}
 
@@ -252,7 +260,11 @@ def test_a_write_to_a_file_from_before_the_record_is_refused(story: Story) -> No
 
 
 def logged(sequence: int, kind: Kind, path: bytes = b"", data: bytes = b"") -> bytes:
-    return struct.pack("<IIQQQII", 0x43504C31, kind, sequence, 7, 3, len(path), len(data)) + path + data
+    return (
+        struct.pack("<IIQQQII", 0x43504C31, kind, sequence, 7, 3, len(path), len(data))
+        + path
+        + data
+    )
 
 
 def test_a_log_is_read_as_it_was_written() -> None:

@@ -68,7 +68,9 @@ def maps_a_file(folder: Path) -> None:
 
 
 def lets_a_child_write(folder: Path) -> None:
-    subprocess.run([sys.executable, "-c", f"open({str(folder / 'unseen')!r}, 'w').write('x')"], check=True)
+    subprocess.run(
+        [sys.executable, "-c", f"open({str(folder / 'unseen')!r}, 'w').write('x')"], check=True
+    )
 
 
 def test_every_call_is_recorded_so_that_the_replay_equals_the_folder(recorder: None) -> None:
@@ -82,18 +84,24 @@ def test_every_call_is_recorded_so_that_the_replay_equals_the_folder(recorder: N
     ("workload", "reason"),
     [("maps_a_file", "writable shared mapping"), ("lets_a_child_write", "differ: unseen")],
 )
-def test_a_change_that_escapes_the_recorder_is_noticed(recorder: None, workload: str, reason: str) -> None:
+def test_a_change_that_escapes_the_recorder_is_noticed(
+    recorder: None, workload: str, reason: str
+) -> None:
     with pytest.raises(BrokenRecord, match=reason):
         record(f"test_powercut_recorder:{workload}", [])
 
 
 def test_bare_sqlite_keeps_what_it_acknowledged_when_it_syncs(recorder: None) -> None:
-    outcome = judge(record("proofs._powercut.plain:workload", ["FULL", "11"]), plain.check, 60, seed=11)
+    outcome = judge(
+        record("proofs._powercut.plain:workload", ["FULL", "11"]), plain.check, 60, seed=11
+    )
     assert outcome.losses == ()
     assert outcome.struck > 20
 
 
 def test_bare_sqlite_loses_when_it_does_not_sync_or_its_syncs_lie(recorder: None) -> None:
-    assert judge(record("proofs._powercut.plain:workload", ["OFF", "11"]), plain.check, 40, seed=11).missing
+    assert judge(
+        record("proofs._powercut.plain:workload", ["OFF", "11"]), plain.check, 40, seed=11
+    ).missing
     honest = record("proofs._powercut.plain:workload", ["FULL", "11"])
     assert judge(honest, plain.check, 40, seed=11, lying_syncs=0.5).missing

@@ -41,7 +41,9 @@ def test_a_run_counts_though_what_it_covers_looks_different(monkeypatch, tmp_pat
 def test_no_run_a_failed_one_and_one_of_an_unknown_commit_do_not_count(monkeypatch):
     monkeypatch.setattr(checkout, "git", lambda *_: None)
     assert proofs.why_due("kill", None)
-    assert proofs.why_due("kill", {"commit": "aaa", "result": "kill: seed=1 count=5000 FAILED lost (1.0 s)"})
+    assert proofs.why_due(
+        "kill", {"commit": "aaa", "result": "kill: seed=1 count=5000 FAILED lost (1.0 s)"}
+    )
     unknown = {"commit": "aaa and changes", "result": "kill: seed=1 count=5000 ok (1.0 s)"}
     assert "no commit" in str(proofs.why_due("kill", unknown))
 

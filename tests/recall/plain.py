@@ -55,7 +55,19 @@ def passage(
     made = None if vector is None else pack_vector(vector)
     place = number if seq is None else seq
     return PassageRow(
-        identity(number), type, kind, status, thread, place, at, *valid, terms, made, facets, learnt, ended
+        identity(number),
+        type,
+        kind,
+        status,
+        thread,
+        place,
+        at,
+        *valid,
+        terms,
+        made,
+        facets,
+        learnt,
+        ended,
     )
 
 
@@ -64,7 +76,9 @@ def identity(number: int) -> bytes:
 
 
 def words(text: str) -> list[TermGroup]:
-    return [TermGroup(word, tuple(term_hash(term) for term in word.split("|"))) for word in text.split()]
+    return [
+        TermGroup(word, tuple(term_hash(term) for term in word.split("|"))) for word in text.split()
+    ]
 
 
 def shelf_of(*rows: PassageRow) -> ShelfIndex:
@@ -144,7 +158,9 @@ def terms(
     found: dict[bytes, dict[Term, float]] = {id: {} for id in scores}
     part = 0.0
     crossing = (
-        0.5 if len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4 else 1.0
+        0.5
+        if len({json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}) >= 4
+        else 1.0
     )
     if vector is not None:
         near = {id: of["meaning"] if of["meaning"] > ROUNDING else 0.0 for id, of in scores.items()}
@@ -153,7 +169,9 @@ def terms(
         average = sum(cosines) / len(cosines) if cosines else 0.0
         part = min(1.0, max(0.2, (best - average) / best / 0.6)) if best else 0.0
         for id, score in near.items():
-            found[id][Term.MEANING] = COEFFICIENTS[Term.MEANING] * part * score / best if best else 0.0
+            found[id][Term.MEANING] = (
+                COEFFICIENTS[Term.MEANING] * part * score / best if best else 0.0
+            )
     if question:
         spread = _spread([of["words"] for of in scores.values()])
         for id, of in scores.items():
@@ -179,7 +197,11 @@ def _spread(own: Sequence[float]) -> float:
 
 def _together(row: PassageRow, other: PassageRow) -> bool:
     """True if both are messages of one thread."""
-    return row.type == other.type == "message" and row.thread is not None and row.thread == other.thread
+    return (
+        row.type == other.type == "message"
+        and row.thread is not None
+        and row.thread == other.thread
+    )
 
 
 def _of_voices(
@@ -189,7 +211,11 @@ def _of_voices(
     roles = {str(one.kind) for one in rows if one.type == "message"}
     names = {json.loads(one.facets)[0] for one in rows if one.facets} - {None, ""}
     found = {Term.SPEAKER: COEFFICIENTS[Term.SPEAKER]} if _speaks(row, question) else {}
-    if not names and {"user", "assistant"} <= roles and (row.type != "message" or row.kind == "user"):
+    if (
+        not names
+        and {"user", "assistant"} <= roles
+        and (row.type != "message" or row.kind == "user")
+    ):
         found[Term.USER] = COEFFICIENTS[Term.USER]
     if names:
         said = row.type == "message" and row.thread is not None
@@ -202,7 +228,9 @@ def _of_voices(
 def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:
     """True if the speaker is named in the question."""
     speaker = json.loads(row.facets)[0] if row.facets else None
-    return any(term_hash(speaker.lower()) in group.hashes for group in question) if speaker else False
+    return (
+        any(term_hash(speaker.lower()) in group.hashes for group in question) if speaker else False
+    )
 
 
 def _row(rows: Sequence[PassageRow], id: bytes) -> PassageRow:
@@ -225,16 +253,24 @@ def _beside(rows: Sequence[PassageRow], row: PassageRow) -> dict[bytes, float]:
     place = thread.index(row)
     shares = {0: 1.0, 1: 0.5, 2: 0.25}
     return {
-        other.id: shares[abs(nth - place)] for nth, other in enumerate(thread) if abs(nth - place) in shares
+        other.id: shares[abs(nth - place)]
+        for nth, other in enumerate(thread)
+        if abs(nth - place) in shares
     }
 
 
 def _counts(row: PassageRow) -> dict[int, float]:
     count = len(row.terms) // 9
-    return dict(zip(struct.unpack(f"<{count}Q", row.terms[: 8 * count]), row.terms[8 * count :], strict=True))
+    return dict(
+        zip(
+            struct.unpack(f"<{count}Q", row.terms[: 8 * count]), row.terms[8 * count :], strict=True
+        )
+    )
 
 
-def _added(counts: Mapping[bytes, Mapping[int, float]], beside: Mapping[bytes, float]) -> dict[int, float]:
+def _added(
+    counts: Mapping[bytes, Mapping[int, float]], beside: Mapping[bytes, float]
+) -> dict[int, float]:
     together: dict[int, float] = {}
     for id, share in beside.items():
         for term, count in counts[id].items():

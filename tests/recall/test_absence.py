@@ -46,7 +46,9 @@ async def test_the_conditions_that_a_passage_does_not_meet_are_named(book: memor
     id = (await book.remember("ana", "green tea", kind="preference", tags=["drink"])).id
     only = {"kinds": ["note"], "tags": ["drink"], "subject": "bo"}
     hits = await book.recall("ana", "tea", only=only, types="memory", explain=id)
-    assert hits == [] and hits.missing[0].reason == "it does not meet these conditions: kinds, subject"
+    assert (
+        hits == [] and hits.missing[0].reason == "it does not meet these conditions: kinds, subject"
+    )
 
 
 async def test_what_comes_next_is_told_where_no_id_is_named(book: memoranda.Book) -> None:

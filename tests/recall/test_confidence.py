@@ -23,7 +23,10 @@ TALK = (
     "The neighbours keep bees and sell honey in autumn",
     "I returned the library books about Norway",
 )
-ANSWERED, UNANSWERED = "where does the spare key of the boat house hang", "which bank gave us the red loan"
+ANSWERED, UNANSWERED = (
+    "where does the spare key of the boat house hang",
+    "which bank gave us the red loan",
+)
 
 
 @pytest.fixture
@@ -77,7 +80,10 @@ async def test_modes_that_ignore_the_question_have_no_confidence(book: Book, mod
 
 
 async def test_confidence_does_not_depend_on_the_limit(book: Book) -> None:
-    few, many = await book.recall("ana", ANSWERED, limit=1), await book.recall("ana", ANSWERED, limit=8)
+    few, many = (
+        await book.recall("ana", ANSWERED, limit=1),
+        await book.recall("ana", ANSWERED, limit=8),
+    )
     assert few[0].confidence == many[0].confidence
 
 

@@ -34,7 +34,14 @@ def memory(content: str, **fields: object) -> Memory:
 
 
 def message(content: str, seq: int = 1, role: str = "user", **fields: object) -> Message:
-    said = {"id": new_id(), "owner": ANA, "thread": THREAD, "seq": seq, "role": role, "content": content}
+    said = {
+        "id": new_id(),
+        "owner": ANA,
+        "thread": THREAD,
+        "seq": seq,
+        "role": role,
+        "content": content,
+    }
     return Message.model_validate({"observed_at": NOON + timedelta(minutes=seq), **said, **fields})
 
 
@@ -66,7 +73,9 @@ def full(size: int, words: Callable[[int], str]) -> Material:
     )
 
 
-def composed(material: Material, budget: int = 4000, count: Callable[[str], int] | None = None) -> Context:
+def composed(
+    material: Material, budget: int = 4000, count: Callable[[str], int] | None = None
+) -> Context:
     return Composer(material, budget, count).compose()
 
 
@@ -84,7 +93,9 @@ COUNTERS: dict[str, Callable[[str], int]] = {
     st.integers(1, 3000),
     st.sampled_from([None, *COUNTERS]),
 )
-def test_a_context_never_exceeds_its_budget(texts: list[str], budget: int, counter: str | None) -> None:
+def test_a_context_never_exceeds_its_budget(
+    texts: list[str], budget: int, counter: str | None
+) -> None:
     texts = [text.replace("\x00", " ").strip() or "x" for text in texts]
     count = None if counter is None else COUNTERS[counter]
     context = composed(full(len(texts), lambda i: texts[i]), budget, count)
@@ -92,14 +103,18 @@ def test_a_context_never_exceeds_its_budget(texts: list[str], budget: int, count
     assert context.counted == ("estimated" if counter is None else "exact")
     if count is not None:
         assert (count(context.text) if context.text else 0) == context.tokens
-        assert [count(block.text) for block in context.blocks] == [block.tokens for block in context.blocks]
+        assert [count(block.text) for block in context.blocks] == [
+            block.tokens for block in context.blocks
+        ]
     assert [block.name for block in context.blocks] == [
         name for name in BLOCKS if name in {block.name for block in context.blocks}
     ]
 
 
 @given(st.integers(1, 5000), st.lists(st.integers(0, 4000), min_size=8, max_size=8))
-def test_shares_never_exceed_the_budget_and_give_all_where_all_fits(budget: int, needs: list[int]) -> None:
+def test_shares_never_exceed_the_budget_and_give_all_where_all_fits(
+    budget: int, needs: list[int]
+) -> None:
     wanted = dict(zip(BLOCKS, needs, strict=True))
     grants = share(budget, wanted)
     assert sum(grants.values()) <= budget
@@ -132,7 +147,9 @@ def test_everything_that_fits_is_in_and_says_when_it_was() -> None:
     material = Material(
         experience=[lesson("Be brief")],
         profile=[profile({"name": "Ana", "interests": ["chess"], "age": None})],
-        memories=[memory("Lives in Lisbon", key="home", valid_from=datetime(2026, 3, 1, tzinfo=UTC))],
+        memories=[
+            memory("Lives in Lisbon", key="home", valid_from=datetime(2026, 3, 1, tzinfo=UTC))
+        ],
         episodes=[episode("Book a flight")],
         passages=[message("I moved", observed_assumed=True, thread=new_id(), speaker="Bob")],
         turns=[message("Where do I live?")],
@@ -171,10 +188,13 @@ def test_the_order_within_a_block_does_not_follow_the_scores() -> None:
 def test_the_steady_blocks_begin_as_they_did_while_a_conversation_grows() -> None:
     steady: list[tuple[str, ...]] = []
     for turns in range(2, 60, 2):
-        material = full(12, lambda i: f"Statement number {i}, about trains and the weather in Lisbon")
+        material = full(
+            12, lambda i: f"Statement number {i}, about trains and the weather in Lisbon"
+        )
         fields = {name: getattr(material, name) for name in Material.__slots__}
         said = [
-            message(f"What about {i}, then?", i + 1, "assistant" if i % 2 else "user") for i in range(turns)
+            message(f"What about {i}, then?", i + 1, "assistant" if i % 2 else "user")
+            for i in range(turns)
         ]
         blocks = composed(Material(**{**fields, "turns": said}), 1500).blocks[:3]
         steady.append(tuple(block.text.rsplit("\n", 1)[0] for block in blocks))
@@ -195,10 +215,14 @@ def test_what_does_not_fit_is_named_with_its_reason() -> None:
     said = message("I am allergic to walnuts", 1)
     heard = message("I moved to Lisbon. The house is blue.", 2, thread=new_id())
     learnt = memory(
-        "Lives in Lisbon", sources=[heard.id], quotes=[Cited(message=heard.id, quote="I moved to Lisbon")]
+        "Lives in Lisbon",
+        sources=[heard.id],
+        quotes=[Cited(message=heard.id, quote="I moved to Lisbon")],
     )
     context = composed(
-        Material(memories=[learnt], passages=[said, heard], turns=[said], question="Who moved to Lisbon?")
+        Material(
+            memories=[learnt], passages=[said, heard], turns=[said], question="Who moved to Lisbon?"
+        )
     )
     assert {(one.id, one.reason) for one in context.left_out} == {
         (said.id, "in_conversation"),

@@ -97,7 +97,9 @@ def test_days_are_those_of_utc() -> None:
     assert named("yesterday", late) == {"yesterday": ("2025-11-21", "2025-11-22")}
 
 
-@pytest.mark.parametrize("question", ["999 years ago", "vor 999 Monaten", "999 weeks ago", "999 days ago"])
+@pytest.mark.parametrize(
+    "question", ["999 years ago", "vor 999 Monaten", "999 weeks ago", "999 days ago"]
+)
 def test_what_is_very_long_ago_is_a_time_too(question: str) -> None:
     (time,) = named(question).values()
     assert time < ("2024", "2025")

@@ -92,7 +92,9 @@ def test_a_recital_stays_as_the_last_resort_where_the_memory_itself_has_no_room(
 )
 def test_an_acknowledgement_is_never_placed(said: str) -> None:
     acknowledged = message(said, role="assistant")
-    context = composed(Material(passages=[acknowledged, message("Deploys are on Tuesdays", 2)]), 1000)
+    context = composed(
+        Material(passages=[acknowledged, message("Deploys are on Tuesdays", 2)]), 1000
+    )
     assert [(one.id, one.reason) for one in context.left_out] == [(acknowledged.id, "acknowledges")]
     # The same words of a user may answer a question.
     assert composed(Material(passages=[message(said)]), 1000).left_out == ()
@@ -117,7 +119,7 @@ def test_a_short_answer_that_says_something_is_no_acknowledgement(said: str) -> 
 def test_an_assistants_turn_is_judged_by_what_the_context_shows_not_by_what_it_left_out() -> None:
     recital = message("You live in Lisbon, and you work as a nurse.", role="assistant")
     statements = [memory("Lives in Lisbon"), memory("Works as a nurse")]
-    assert [one.reason for one in composed(Material(memories=statements, passages=[recital])).left_out] == [
-        "repeats_context"
-    ]
+    assert [
+        one.reason for one in composed(Material(memories=statements, passages=[recital])).left_out
+    ] == ["repeats_context"]
     assert composed(Material(memories=statements[:1], passages=[recital])).left_out == ()

@@ -45,7 +45,9 @@ async def test_the_part_of_a_long_text_that_answers_is_its_excerpt(book: Book) -
     assert ANSWER in str(hit.excerpt) and len(hit.excerpt.text) <= LENGTH + 2
     assert hit.excerpt.text[0] == hit.excerpt.text[-1] == "…"
     # It begins and ends with whole sentences.
-    assert hit.excerpt.text[1:].startswith("The weather") and hit.excerpt.text[:-1].endswith("shoes.")
+    assert hit.excerpt.text[1:].startswith("The weather") and hit.excerpt.text[:-1].endswith(
+        "shoes."
+    )
 
 
 async def test_a_short_text_is_its_own_excerpt(book: Book) -> None:
@@ -57,7 +59,9 @@ async def test_a_short_text_is_its_own_excerpt(book: Book) -> None:
 async def test_without_a_word_of_the_question_the_excerpt_is_the_beginning(book: Book) -> None:
     await _found(book, f"{BEFORE}{ANSWER}{AFTER}", "cellar")
     excerpt = (await book.recall("ana", "", mode="recent"))[0].excerpt
-    assert excerpt.start == 0 and LENGTH - 100 < excerpt.end <= LENGTH and excerpt.text.endswith(".…")
+    assert (
+        excerpt.start == 0 and LENGTH - 100 < excerpt.end <= LENGTH and excerpt.text.endswith(".…")
+    )
 
 
 async def test_a_part_with_a_word_near_the_questions_is_the_excerpt(book: Book) -> None:
@@ -66,9 +70,13 @@ async def test_a_part_with_a_word_near_the_questions_is_the_excerpt(book: Book) 
     assert not hit.words and "physician" in hit.excerpt.text
 
 
-async def test_a_word_that_stands_everywhere_counts_less_than_one_that_stands_once(book: Book) -> None:
+async def test_a_word_that_stands_everywhere_counts_less_than_one_that_stands_once(
+    book: Book,
+) -> None:
     parts = "Check every part by its number. " * 30
-    hit = await _found(book, f"{parts}{BEFORE}Drip grid: 996530. {AFTER}", "part number of the drip grid")
+    hit = await _found(
+        book, f"{parts}{BEFORE}Drip grid: 996530. {AFTER}", "part number of the drip grid"
+    )
     assert "996530" in hit.excerpt.text
 
 
@@ -79,7 +87,9 @@ def test_of_equal_parts_the_first_is_the_excerpt() -> None:
 
 
 async def test_a_text_without_spaces_has_an_excerpt(book: Book) -> None:
-    text = "今天天气很好我们去散步。" * 60 + "备用钥匙在蓝色花盆下面。" + "明天会下雨请带上雨伞。" * 60
+    text = (
+        "今天天气很好我们去散步。" * 60 + "备用钥匙在蓝色花盆下面。" + "明天会下雨请带上雨伞。" * 60
+    )
     hit = await _found(book, text, "备用钥匙在哪里")
     assert "备用钥匙在蓝色花盆下面。" in hit.excerpt.text and len(hit.excerpt.text) <= LENGTH + 2
 
@@ -91,7 +101,13 @@ async def test_a_block_of_code_that_fits_is_not_torn(book: Book) -> None:
 
 
 async def test_of_a_block_of_code_that_is_too_long_the_excerpt_has_whole_lines(book: Book) -> None:
-    code = "```\n" + "    value = compute(1)\n" * 60 + "    open_cellar_door()\n" + "    x = 2\n" * 60 + "```"
+    code = (
+        "```\n"
+        + "    value = compute(1)\n" * 60
+        + "    open_cellar_door()\n"
+        + "    x = 2\n" * 60
+        + "```"
+    )
     excerpt = (await _found(book, f"Look:\n{code}", "open_cellar_door")).excerpt
     lines = excerpt.text.strip("…").split("\n")
     assert "    open_cellar_door()" in lines and {*lines} <= {*code.split("\n")}
@@ -115,7 +131,9 @@ async def test_the_excerpt_is_the_same_behind_a_service(book: Book) -> None:
 
 
 @pytest.mark.parametrize("budget", [400, 1000])
-async def test_a_context_shows_the_part_that_answers_within_its_budget(book: Book, budget: int) -> None:
+async def test_a_context_shows_the_part_that_answers_within_its_budget(
+    book: Book, budget: int
+) -> None:
     await _found(book, f"{BEFORE * 4}{ANSWER}{AFTER * 4}", "cellar key")
     context = await book.context("ana", "Where is the key of the cellar?", budget=budget)
     assert ANSWER in context.text and context.tokens <= budget
@@ -125,7 +143,9 @@ async def test_a_context_shows_the_part_that_answers_within_its_budget(book: Boo
 
 async def test_a_context_shows_the_part_of_an_episode_that_answers(book: Book) -> None:
     summary = f"{BEFORE * 2}{ANSWER}{AFTER * 2}"
-    await book.episodes.record("ana", goal="Look after the house", summary=summary, outcome="succeeded")
+    await book.episodes.record(
+        "ana", goal="Look after the house", summary=summary, outcome="succeeded"
+    )
     context = await book.context("ana", "Where is the key of the cellar?", budget=600)
     (placed,) = [one for block in context.blocks for one in block.placed]
     assert ANSWER in placed.text and placed.cut
@@ -134,7 +154,8 @@ async def test_a_context_shows_the_part_of_an_episode_that_answers(book: Book) -
 async def test_a_memory_in_a_context_does_not_change_with_the_question(book: Book) -> None:
     await book.remember("ana", f"{BEFORE[:450]}{ANSWER}{AFTER[:450]}")
     asked = [
-        await book.context("ana", question, budget=600) for question in ("the cellar key", "an umbrella")
+        await book.context("ana", question, budget=600)
+        for question in ("the cellar key", "an umbrella")
     ]
     assert asked[0].blocks[0].text == asked[1].blocks[0].text and asked[0].blocks[0].placed[0].cut
 
@@ -152,13 +173,26 @@ async def test_a_context_shows_the_part_of_a_message_that_a_memory_cites(book: B
 
 def test_a_source_is_quoted_with_the_words_that_the_memory_keeps_of_it() -> None:
     text = f"{BEFORE}{ANSWER}{AFTER}"
-    said = {"id": new_id(), "owner": ANA, "thread": new_id(), "seq": 1, "role": "user", "content": text}
+    said = {
+        "id": new_id(),
+        "owner": ANA,
+        "thread": new_id(),
+        "seq": 1,
+        "role": "user",
+        "content": text,
+    }
     message = Message.model_validate({**said, "observed_at": NOON})
     told = {"id": new_id(), "owner": ANA, "content": "Keeps a key", "observed_at": NOON}
     kept = {"sources": [message.id], "quotes": [Cited(message=message.id, quote=ANSWER)]}
     source = source_of(message, Memory.model_validate({**told, **kept}))
-    assert ANSWER in source.quote and len(source.quote) <= 300 and source.quote[0] == source.quote[-1] == "…"
-    assert source_of(message, Memory.model_validate({**told, "sources": [message.id]})).quote == quote(text)
+    assert (
+        ANSWER in source.quote
+        and len(source.quote) <= 300
+        and source.quote[0] == source.quote[-1] == "…"
+    )
+    assert source_of(
+        message, Memory.model_validate({**told, "sources": [message.id]})
+    ).quote == quote(text)
 
 
 @pytest.mark.parametrize("around", ["", "not there", "one two", "eight"])

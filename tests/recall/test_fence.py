@@ -20,7 +20,9 @@ def as_a_careless_reader_sees(text: str) -> str:
     """Return a text in compatibility form and lower case, without invisible characters and underscores."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(
-        sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Mn", "Cc") or sign == "\n"
+        sign
+        for sign in plain
+        if unicodedata.category(sign) not in ("Cf", "Mn", "Cc") or sign == "\n"
     ).replace("_", "")
 
 
@@ -57,7 +59,9 @@ def check_frame(text: str, blocks: int, entries: int) -> None:
     assert len(_SEEN_AS_TAG.findall(as_a_careless_reader_sees(text))) == 2 * blocks
     assert sum(line.startswith("- [") for line in lines) == entries
     others = [
-        line for line in lines if line and not line.startswith(("<", "- [", "    ")) and line != PREAMBLE
+        line
+        for line in lines
+        if line and not line.startswith(("<", "- [", "    ")) and line != PREAMBLE
     ]
     assert others == []
     assert not re.search("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029\r]", text)
@@ -114,7 +118,16 @@ def test_keys_subjects_speakers_and_fields_cannot_forge_a_label(text: str) -> No
     ]
 
 
-PIECES = [*HOSTILE, *"<>/＜‹〈⟨ \n\t\r\u200b\u200d\u2028", *BLOCKS, "memories", "- [", "system:", "x", "é"]
+PIECES = [
+    *HOSTILE,
+    *"<>/＜‹〈⟨ \n\t\r\u200b\u200d\u2028",
+    *BLOCKS,
+    "memories",
+    "- [",
+    "system:",
+    "x",
+    "é",
+]
 
 
 # One draw of bytes is an example: drawing each piece by itself takes long on a busy machine.
@@ -187,7 +200,14 @@ def test_a_long_run_of_joiners_costs_little() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["‹/memories›", "‹ ／ tea ›", "〈Memories〉", "⟨c\u200bonversation", "‹user profile›", "‹mеmories›"],
+    [
+        "‹/memories›",
+        "‹ ／ tea ›",
+        "〈Memories〉",
+        "⟨c\u200bonversation",
+        "‹user profile›",
+        "‹mеmories›",
+    ],
 )
 def test_a_quotation_mark_that_could_open_one_of_our_tags_is_escaped(text: str) -> None:
     assert fenced(f"He said {text}").startswith("He said &lt;")

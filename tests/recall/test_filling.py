@@ -14,7 +14,17 @@ from memoranda.model.values import new_id
 from memoranda.recall.context.composer import STANDING_PART, Material
 from memoranda.recall.context.result import Context
 from memoranda.text.fence import PREAMBLE
-from tests.recall.test_context import ANA, NOON, THREAD, composed, full, lesson, memory, message, profile
+from tests.recall.test_context import (
+    ANA,
+    NOON,
+    THREAD,
+    composed,
+    full,
+    lesson,
+    memory,
+    message,
+    profile,
+)
 
 
 def reasons(context: Context) -> dict[str, str]:
@@ -23,7 +33,9 @@ def reasons(context: Context) -> dict[str, str]:
 
 
 def cited(content: str, said: Message, quote: str, **fields: object) -> Memory:
-    return memory(content, sources=[said.id], quotes=[Cited(message=said.id, quote=quote)], **fields)
+    return memory(
+        content, sources=[said.id], quotes=[Cited(message=said.id, quote=quote)], **fields
+    )
 
 
 def test_nothing_is_left_out_while_another_line_would_fit() -> None:
@@ -31,9 +43,14 @@ def test_nothing_is_left_out_while_another_line_would_fit() -> None:
     lines = [f"Statement {i} " + "about trains " * chance.randrange(1, 9) for i in range(30)]
     for budget in range(300, 3000, 90):
         context = composed(full(30, lambda i: lines[i]), budget)
-        waiting = [one for one in context.left_out if one.reason == "budget" and one.block != "conversation"]
+        waiting = [
+            one
+            for one in context.left_out
+            if one.reason == "budget" and one.block != "conversation"
+        ]
         costs = {
-            one.id: one.tokens for one in composed(full(30, lambda i: lines[i]), 100_000).blocks[0].placed
+            one.id: one.tokens
+            for one in composed(full(30, lambda i: lines[i]), 100_000).blocks[0].placed
         }
         assert not waiting or budget - context.tokens < 30, budget
         assert costs
@@ -68,7 +85,9 @@ def test_a_memory_past_its_time_is_left_out_and_named() -> None:
 
 
 def test_a_long_summary_loses_its_oldest_part() -> None:
-    summary = "First they spoke of Rome. " + "Then of many things. " * 200 + "At last they chose Lisbon."
+    summary = (
+        "First they spoke of Rome. " + "Then of many things. " * 200 + "At last they chose Lisbon."
+    )
     thread = Thread(id=THREAD, owner=ANA, started_at=NOON, summary=summary)
     turns = [message(f"Turn {i} " + "on trains " * 20, i + 1) for i in range(60)]
     text = composed(Material(turns=turns, thread=thread), 900).text
@@ -89,7 +108,9 @@ def test_a_long_summary_loses_its_oldest_part() -> None:
         ("languages", ["German", "Dutch"], "Speaks Dutch"),
     ],
 )
-def test_what_profile_and_memory_both_say_is_told_once(field: str, value: object, content: str) -> None:
+def test_what_profile_and_memory_both_say_is_told_once(
+    field: str, value: object, content: str
+) -> None:
     said = memory(content)
     context = composed(Material(profile=[profile({field: value})], memories=[said]))
     assert reasons(context) == {str(said.id): "told_twice"}
@@ -134,10 +155,15 @@ def test_a_lesson_and_a_memory_that_say_the_same_are_told_once_and_a_standing_on
 
 def test_a_summary_does_not_repeat_what_a_memory_says() -> None:
     thread = Thread(
-        id=THREAD, owner=ANA, started_at=NOON, summary="Ana lives in Lisbon. They planned a trip to Porto."
+        id=THREAD,
+        owner=ANA,
+        started_at=NOON,
+        summary="Ana lives in Lisbon. They planned a trip to Porto.",
     )
     turns = [message(f"Turn {i} " + "on trains " * 20, i + 1) for i in range(60)]
-    text = composed(Material(memories=[memory("Ana lives in Lisbon")], turns=turns, thread=thread), 900).text
+    text = composed(
+        Material(memories=[memory("Ana lives in Lisbon")], turns=turns, thread=thread), 900
+    ).text
     assert text.count("lives in Lisbon") == 1 and "They planned a trip to Porto." in text
 
 
@@ -146,13 +172,19 @@ STACK = "Our stack is Python 3.12 and Postgres 15. Deploys go through GitLab eve
 
 @pytest.mark.parametrize(
     ("question", "placed"),
-    [("Which Postgres do we run?", False), ("How do deploys go?", True), ("Deploys and Postgres?", True)],
+    [
+        ("Which Postgres do we run?", False),
+        ("How do deploys go?", True),
+        ("Deploys and Postgres?", True),
+    ],
 )
 def test_a_passage_is_left_out_only_where_what_was_replaced_is_why_it_was_found(
     question: str, *, placed: bool
 ) -> None:
     said = message(STACK)
-    old = cited("Runs Postgres 15", said, "Postgres 15", status="superseded", superseded_by=new_id())
+    old = cited(
+        "Runs Postgres 15", said, "Postgres 15", status="superseded", superseded_by=new_id()
+    )
     context = composed(Material(passages=[said], ended=[old], question=question))
     if placed:
         assert "[2026-03-02 12:31, user, partly replaced since] Our stack" in context.text
@@ -170,7 +202,10 @@ def test_a_passage_of_which_something_was_taken_back_says_so() -> None:
 def test_a_passage_that_says_more_than_the_memory_beside_it_stays() -> None:
     said = message(STACK)
     told = cited("Runs Postgres 15", said, "Postgres 15")
-    assert composed(Material(passages=[said], memories=[told], question="What deploys?")).left_out == ()
+    assert (
+        composed(Material(passages=[said], memories=[told], question="What deploys?")).left_out
+        == ()
+    )
     context = composed(Material(passages=[said], memories=[told], question="Which Postgres?"))
     assert reasons(context) == {str(said.id): "covered_by_memory"}
 
@@ -178,8 +213,12 @@ def test_a_passage_that_says_more_than_the_memory_beside_it_stays() -> None:
 def test_what_replaced_a_statement_may_rest_on_the_same_message() -> None:
     said = message("I live in Ghent, no wait, in Antwerp.")
     new = cited("Lives in Antwerp", said, "in Antwerp")
-    old = cited("Lives in Ghent", said, "I live in Ghent", status="superseded", superseded_by=new.id)
-    context = composed(Material(passages=[said], memories=[new], ended=[old], question="Where? Ghent?"))
+    old = cited(
+        "Lives in Ghent", said, "I live in Ghent", status="superseded", superseded_by=new.id
+    )
+    context = composed(
+        Material(passages=[said], memories=[new], ended=[old], question="Where? Ghent?")
+    )
     assert context.left_out == () and "since]" not in context.text
 
 
@@ -232,9 +271,13 @@ def test_json_of_a_context_names_every_entry_with_its_label_text_and_tokens() ->
             "role": "",
         }
     ]
-    lines = [f"- [{one['label']}] {one['text']}" for block in found["blocks"] for one in block["placed"]]
+    lines = [
+        f"- [{one['label']}] {one['text']}" for block in found["blocks"] for one in block["placed"]
+    ]
     assert all(line in context.text for line in lines)
     assert found["now"] == "It is now Monday."
     late = memory("Is in Rome", valid_to=NOON + timedelta(days=1))
     left = json.loads(json.dumps(composed(Material(expired=[late])).as_json()))["left_out"]
-    assert left == [{"id": str(late.id), "type": "memory", "block": "memories", "reason": "expired"}]
+    assert left == [
+        {"id": str(late.id), "type": "memory", "block": "memories", "reason": "expired"}
+    ]

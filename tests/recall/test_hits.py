@@ -20,7 +20,9 @@ def texts(hits: Sequence[Hit]) -> list[str]:
 
 async def said(book: memoranda.Book, *turns: tuple[str, str], owner: str = "ana") -> list[UUID]:
     thread = await book.thread(owner)
-    receipt = await thread.append([{"role": "user", "speaker": who, "content": what} for who, what in turns])
+    receipt = await thread.append(
+        [{"role": "user", "speaker": who, "content": what} for who, what in turns]
+    )
     return list(receipt.ids("message"))
 
 
@@ -30,9 +32,13 @@ async def said(book: memoranda.Book, *turns: tuple[str, str], owner: str = "ana"
 @pytest.mark.parametrize(
     ("days", "strength"), [(0, 1.0), (7, 0.85), (14, 0.72), (30, 0.5), (60, 0.25), (90, 0.125)]
 )
-def test_strength_fades_by_half_in_thirty_days(days: int, strength: float, clock: HandClock) -> None:
+def test_strength_fades_by_half_in_thirty_days(
+    days: int, strength: float, clock: HandClock
+) -> None:
     learnt = clock.now
-    assert Use().strength_at(learnt + timedelta(days=days), learnt) == pytest.approx(strength, abs=0.005)
+    assert Use().strength_at(learnt + timedelta(days=days), learnt) == pytest.approx(
+        strength, abs=0.005
+    )
 
 
 def test_each_use_gives_back_three_tenths_of_what_is_lacking(clock: HandClock) -> None:
@@ -44,7 +50,9 @@ def test_each_use_gives_back_three_tenths_of_what_is_lacking(clock: HandClock) -
     assert strengths == pytest.approx([0.65, 0.755, 0.8285, 0.88], abs=0.0005)
 
 
-async def test_of_like_memories_the_stronger_comes_first(book: memoranda.Book, clock: HandClock) -> None:
+async def test_of_like_memories_the_stronger_comes_first(
+    book: memoranda.Book, clock: HandClock
+) -> None:
     old = await book.remember("ana", "Prefers metric units")
     clock.advance(days=60)
     new = await book.remember("ana", "Prefers imperial units")
@@ -99,12 +107,16 @@ async def test_what_one_says_again_in_the_same_words_is_one_hit(book: memoranda.
 
 
 async def test_folds_leave_as_many_hits_as_were_asked_for(book: memoranda.Book) -> None:
-    await said(book, *[("Ana", "tea again")] * 6, *[("Ana", f"tea {number}") for number in range(8)])
+    await said(
+        book, *[("Ana", "tea again")] * 6, *[("Ana", f"tea {number}") for number in range(8)]
+    )
     hits = await book.recall("ana", "tea", limit=5)
     assert len(hits) == 5 and len(set(texts(hits))) == 5
 
 
-async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(book: memoranda.Book) -> None:
+async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(
+    book: memoranda.Book,
+) -> None:
     await book.remember("ana", "Likes green tea.")
     await book.remember("ana", "likes GREEN tea")
     await book.remember("ana", "Likes green tea", subject="Bo")
@@ -129,7 +141,9 @@ async def test_the_same_event_of_another_day_is_another_hit(book: memoranda.Book
         ("Prefers => over <=", "Prefers <= over =>"),
     ],
 )
-async def test_statements_that_a_sign_tells_apart_are_two(book: memoranda.Book, one: str, other: str) -> None:
+async def test_statements_that_a_sign_tells_apart_are_two(
+    book: memoranda.Book, one: str, other: str
+) -> None:
     await book.remember("ana", one)
     await book.remember("ana", other)
     assert len(await book.recall("ana", one)) == 2
@@ -157,12 +171,17 @@ async def test_what_was_concluded_from_one_message_is_not_folded_into_its_sister
     (source,) = await said(
         book, ("Ana", "Penicillin makes me ill, and Eva, my sister, lives in Kyoto, allergic too")
     )
-    for text in ("Is allergic to penicillin", "Sister Eva lives in Kyoto", "Has a sister called Eva"):
+    for text in (
+        "Is allergic to penicillin",
+        "Sister Eva lives in Kyoto",
+        "Has a sister called Eva",
+    ):
         await book.remember("ana", text, sources=[source])
     hits = await book.recall("ana", "penicillin allergic")
     for hit in hits:
         assert all(
-            hit.id in part.record.rests_on() or part.record.id in hit.record.rests_on() for part in hit.folded
+            hit.id in part.record.rests_on() or part.record.id in hit.record.rests_on()
+            for part in hit.folded
         )
 
 
@@ -174,7 +193,9 @@ async def test_what_happens_again_and_again_is_told_each_time(book: memoranda.Bo
 
 async def test_a_memory_and_what_it_rests_on_are_one_hit(book: memoranda.Book) -> None:
     (source, _) = await said(
-        book, ("Ana", "We moved, it was a long day, and home is Boston now, by the harbour"), ("Bo", "Fine")
+        book,
+        ("Ana", "We moved, it was a long day, and home is Boston now, by the harbour"),
+        ("Bo", "Fine"),
     )
     home = await book.remember("ana", "Home: Boston", sources=[source])
     hits = await book.recall("ana", "home Boston")
@@ -192,7 +213,9 @@ async def test_where_the_source_answers_better_it_stands_for_what_was_concluded(
     memory = await book.remember("ana", "Was in Boston", sources=[source])
     hits = await book.recall("ana", "harbour tour pier Boston")
     assert [hit.id for hit in hits] == [source]
-    assert [(part.record.id, part.because) for part in hits[0].folded] == [(memory.id, Because.CONCLUSION)]
+    assert [(part.record.id, part.because) for part in hits[0].folded] == [
+        (memory.id, Because.CONCLUSION)
+    ]
     context = await book.context("ana", "harbour tour pier Boston")
     assert "Was in Boston" in context.text and "pier four" in context.text
 
@@ -205,7 +228,9 @@ async def test_a_hit_quotes_the_sources_that_are_left(book: memoranda.Book) -> N
         second,
     ]
     await book.forget("ana", first, as_owner=True)
-    assert [one.id for one in (await book.recall("ana", "harbour", types="memory"))[0].sources] == [second]
+    assert [one.id for one in (await book.recall("ana", "harbour", types="memory"))[0].sources] == [
+        second
+    ]
 
 
 # ── Why it is there ───────────────────────────────────────────────────────────────────────────────────────
@@ -218,7 +243,9 @@ async def test_a_hit_tells_its_words_and_the_terms_of_its_score(book: memoranda.
     )
     assert [word for word, _ in first.words] == ["Ana", "tea"] and first.cosine is None
     assert sum(amount for _, amount in first.terms) == pytest.approx(first.score)
-    assert "names the speaker" in dict(first.terms) and "names the speaker" not in dict(second.terms)
+    assert "names the speaker" in dict(first.terms) and "names the speaker" not in dict(
+        second.terms
+    )
     assert second.words == () and dict(second.terms)["words"] > 0
     assert first.conditions == {"types": ["message"], "kinds": ["user"]}
 
@@ -228,7 +255,9 @@ async def test_a_hit_tells_its_words_and_the_terms_of_its_score(book: memoranda.
 
 async def test_pinned_memories_that_answer_come_first_where_asked(book: memoranda.Book) -> None:
     await book.remember("ana", "tea tea tea")
-    pinned = await book.remember("ana", "Is allergic to one sort of tea that was served", pinned=True)
+    pinned = await book.remember(
+        "ana", "Is allergic to one sort of tea that was served", pinned=True
+    )
     await book.remember("ana", "never late", pinned=True)
     await said(book, ("Ana", "tea"))
     plain = await book.recall("ana", "tea")
@@ -243,7 +272,9 @@ async def test_pinned_memories_that_answer_come_first_where_asked(book: memorand
     assert (await book.recall("ana", "tea", pinned_first=True))[0].id != pinned.id
 
 
-async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: memoranda.Book) -> None:
+async def test_the_most_used_come_with_one_place_in_five_for_the_newest(
+    book: memoranda.Book,
+) -> None:
     ids = [(await book.remember("ana", f"fact {number}")).id for number in range(20)]
     for times, id in enumerate(ids[:9], start=1):
         for _ in range(times):
@@ -269,13 +300,17 @@ async def test_the_most_used_are_those_of_the_view(book: memoranda.Book) -> None
     assert await book.recall("ana", "", mode="most_used", agent="tutor") == []
 
 
-async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(book: memoranda.Book) -> None:
+async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(
+    book: memoranda.Book,
+) -> None:
     with pytest.raises(memoranda.InvalidInput):
         await book.recall("ana", "", mode="most_used", types=["message"])
     first, second = [(await book.remember("ana", text)).id for text in ("one", "two")]
     await book.memories.mark_used("ana", [first])
     (message,) = await said(book, ("Ana", "three"))
-    hits = await book.recall("ana", "", mode="most_used", limit=1, explain=[second, message, UUID(int=1)])
+    hits = await book.recall(
+        "ana", "", mode="most_used", limit=1, explain=[second, message, UUID(int=1)]
+    )
     assert [one.because.value for one in hits.missing] == ["outranked", "filtered", "unknown"]
     recent = await book.recall("ana", "", mode="recent", limit=1, explain=[first])
     assert "newer" in recent.missing[0].reason

@@ -58,12 +58,16 @@ def test_parts_name_the_words_in_the_order_asked_and_add_up_to_the_score() -> No
     index = shelf_of(passage(1, "milk tea sugar"), passage(2, "tea cup"), passage(3, "rain"))
     found = find(index, "sugar snow tea milk")
     assert [[word for word, _ in one.words] for one in found] == [["sugar", "tea", "milk"], ["tea"]]
-    alone = find(shelf_of(passage(1, "milk tea sugar"), passage(2, "tea cup"), passage(3, "rain")), "tea")
+    alone = find(
+        shelf_of(passage(1, "milk tea sugar"), passage(2, "tea cup"), passage(3, "rain")), "tea"
+    )
     assert dict(found[0].words)["tea"] == words_of(alone[1])
 
 
 def test_a_word_with_alternatives_counts_once_with_all_its_terms() -> None:
-    index = shelf_of(passage(1, "run runs"), passage(2, "run run"), passage(3, "runs"), passage(4, "sleep"))
+    index = shelf_of(
+        passage(1, "run runs"), passage(2, "run run"), passage(3, "runs"), passage(4, "sleep")
+    )
     both, twice, one = find(index, "run|runs|ran")
     assert numbers([both, twice, one]) == [1, 2, 3]
     assert both.score == twice.score
@@ -118,7 +122,8 @@ def test_a_passage_that_left_moves_no_score() -> None:
     change(index, gone=[3])
     assert index.passages == 9
     assert find(index, "tea w3 w4") == find(
-        shelf_of(*(passage(number, f"tea w{number}") for number in range(10) if number != 3)), "tea w3 w4"
+        shelf_of(*(passage(number, f"tea w{number}") for number in range(10) if number != 3)),
+        "tea w3 w4",
     )
 
 
@@ -205,9 +210,13 @@ IDS = [number.to_bytes(16, "big") for number in range(6)] + [
     bytes([n]) + bytes(14) + bytes([n % 2]) for n in range(1, 9)
 ]
 
-some_terms = st.dictionaries(st.sampled_from(HASHES), st.sampled_from([1, 1, 2, 3, 255]), max_size=5)
+some_terms = st.dictionaries(
+    st.sampled_from(HASHES), st.sampled_from([1, 1, 2, 3, 255]), max_size=5
+)
 some_time = st.none() | st.integers(0, 3)
-some_vector = st.lists(st.integers(-3, 3), min_size=4, max_size=4).map(lambda numbers: unit(*numbers))
+some_vector = st.lists(st.integers(-3, 3), min_size=4, max_size=4).map(
+    lambda numbers: unit(*numbers)
+)
 some_row = st.builds(
     PassageRow,
     id=st.sampled_from(IDS),
@@ -240,7 +249,9 @@ some_question = st.lists(
 )
 
 
-def some_choice(*values: str | bytes | None) -> st.SearchStrategy[frozenset[str | bytes | None] | None]:
+def some_choice(
+    *values: str | bytes | None,
+) -> st.SearchStrategy[frozenset[str | bytes | None] | None]:
     return st.none() | st.frozensets(st.sampled_from(values))
 
 
@@ -365,7 +376,9 @@ def test_a_large_shelf_grown_in_pieces_answers_as_if_built_anew() -> None:
     rows = {number: row(number) for number in range(1500)}
     index = shelf_of(*rows.values())
     for step in range(200):
-        fresh = [row(number) for number in chance.sample(range(2500), chance.choice([1, 1, 1, 5, 60]))]
+        fresh = [
+            row(number) for number in chance.sample(range(2500), chance.choice([1, 1, 1, 5, 60]))
+        ]
         gone = chance.sample(range(2500), chance.choice([0, 1, 10]))
         change(index, fresh, gone)
         rows = {number: row for number, row in rows.items() if number not in gone}

@@ -84,7 +84,9 @@ class Reader:
         finder = Recall(self.engine) if anew else self.held
         found: Answers = {}
         sets = await self.engine.vector_sets()
-        active = next((one for one in EMBEDDERS if sets and one.embedding.name == sets[0].name), EMBEDDERS[0])
+        active = next(
+            (one for one in EMBEDDERS if sets and one.embedding.name == sets[0].name), EMBEDDERS[0]
+        )
         for question, only, mode in ASKED:
             recalled = await finder.find(
                 owner, view, question, limit=50, types=PASSAGE_TYPES, only=only, mode=mode,
@@ -107,7 +109,9 @@ class Life:
             await self._apply(self.world.first(owner))
         for reader, embedder in product(self.readers, EMBEDDERS):
             await reader.engine.begin_set(embedder.embedding)
-            await embed(reader.engine, embedder, (await reader.engine.lacking(embedder.embedding, 99))[::2])
+            await embed(
+                reader.engine, embedder, (await reader.engine.lacking(embedder.embedding, 99))[::2]
+            )
 
     async def take(self, step: str, dice: Dice) -> None:
         """One step."""
@@ -142,7 +146,10 @@ class Life:
             await embed(reader.engine, embedder, lacking[place::2])
 
     async def _sets(self, dice: Dice) -> None:
-        embedding, verb = dice.pick(EMBEDDERS).embedding, dice.pick(("begin", "begin", "switch", "drop"))
+        embedding, verb = (
+            dice.pick(EMBEDDERS).embedding,
+            dice.pick(("begin", "begin", "switch", "drop")),
+        )
         for reader in self.readers:
             await getattr(reader.engine, f"{verb}_set")(embedding)
 
@@ -151,7 +158,9 @@ class Life:
         ids = self.world.any_of(dice, owner, 4)
         for reader in self.readers:
             records = await reader.engine.get(owner, view, ids)
-            await reader.engine.note_use(owner, view, await reader.engine.uses(owner, view, list(records)))
+            await reader.engine.note_use(
+                owner, view, await reader.engine.uses(owner, view, list(records))
+            )
 
     async def _put_terms(self, dice: Dice) -> None:
         ids = self.world.any_of(dice, dice.pick(OWNERS), 4)
@@ -198,8 +207,12 @@ async def lived(program: Program) -> AsyncIterator[Life]:
             await sqlite.close()
 
 
-programs = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=50)
-sampled = settings(max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ)
+programs = st.lists(
+    st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=50
+)
+sampled = settings(
+    max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ
+)
 
 
 @pytest.fixture(autouse=True, scope="module", params=[searching.SHORT, 4], ids=["whole", "closer"])
@@ -222,7 +235,9 @@ def test_an_index_that_followed_every_change_answers_as_one_built_anew(program: 
 
 @sampled
 @given(programs, st.integers(0, 2**32))
-def test_what_is_added_where_a_reader_may_not_look_changes_no_score(program: Program, seed: int) -> None:
+def test_what_is_added_where_a_reader_may_not_look_changes_no_score(
+    program: Program, seed: int
+) -> None:
     async def prove() -> None:
         async with lived(program) as life:
             before = [await reader.asked(ANN, AT_B) for reader in life.readers]
@@ -242,7 +257,9 @@ async def add_out_of_sight(engine: Engine, world: World, dice: Dice) -> None:
     """Passages full of the question's words in another audience, owner and tenant, with their vectors."""
     places = ((ANN, FOR_A), (ANN, GROUPS), (BEN, None), (BEN, FOR_B), (STRANGER, None))
     seen = await engine.get(ANN, AT_B, world.tried)
-    talks = [id for id, record in seen.items() if record.type == "thread" and record.audience == EVERYONE]
+    talks = [
+        id for id, record in seen.items() if record.type == "thread" and record.audience == EVERYONE
+    ]
     made: list[UUID] = []
     for owner, audience in places:
         pen = Pen(engine, owner)

@@ -63,7 +63,9 @@ async def test_in_a_talk_with_an_assistant_the_users_own_words_come_first(book: 
     await _told(book, *TALK)
     hits = await book.recall("ana", "Whose grandmother had the old piano")
     assert hits[0].text.startswith("My grandmother")
-    assert Term.USER in _terms(hits, "My grandmother") and Term.USER not in _terms(hits, "needs tuning")
+    assert Term.USER in _terms(hits, "My grandmother") and Term.USER not in _terms(
+        hits, "needs tuning"
+    )
 
 
 async def test_a_memory_counts_like_the_users_own_words(book: Book) -> None:
@@ -72,7 +74,9 @@ async def test_a_memory_counts_like_the_users_own_words(book: Book) -> None:
     assert Term.USER in _terms(await book.recall("ana", "old piano of grandmother"), "Owns the old")
 
 
-async def test_a_question_for_what_the_assistant_said_raises_the_users_words_less(book: Book) -> None:
+async def test_a_question_for_what_the_assistant_said_raises_the_users_words_less(
+    book: Book,
+) -> None:
     await _told(book, *TALK)
     mine = await book.recall("ana", "old piano of a grandmother")
     yours = await book.recall("ana", "old piano of a grandmother: what did you say")
@@ -83,10 +87,13 @@ async def test_a_question_for_what_the_assistant_said_raises_the_users_words_les
     assert 0 < gap[1] < gap[0] / 2
 
 
-async def test_between_people_with_names_length_counts_and_nobody_is_raised_as_the_user(book: Book) -> None:
+async def test_between_people_with_names_length_counts_and_nobody_is_raised_as_the_user(
+    book: Book,
+) -> None:
     for role, speaker in (("user", "Ana"), ("assistant", "Ben")):
-        text = f"{speaker} repaired the piano of grandmother today" + " with new felt and strings" * (
-            role == "user"
+        text = (
+            f"{speaker} repaired the piano of grandmother today"
+            + " with new felt and strings" * (role == "user")
         )
         await _told(book, (role, text), speaker=speaker)
     hits = await book.recall("ana", "piano of grandmother")
@@ -96,11 +103,16 @@ async def test_between_people_with_names_length_counts_and_nobody_is_raised_as_t
 
 async def test_the_messages_of_a_thread_share_what_its_best_message_has(book: Book) -> None:
     await _told(
-        book, ("user", "The piano came"), *[("user", f"Then it rained on day {day}") for day in range(5)]
+        book,
+        ("user", "The piano came"),
+        *[("user", f"Then it rained on day {day}") for day in range(5)],
     )
     await _told(book, *[("user", f"Then it snowed on day {day}") for day in range(5)])
     hits = await book.recall("ana", "piano on a day", limit=20)
-    assert _terms(hits, "rained on day 4")[Term.CONVERSATION] == _terms(hits, "The piano")[Term.CONVERSATION]
+    assert (
+        _terms(hits, "rained on day 4")[Term.CONVERSATION]
+        == _terms(hits, "The piano")[Term.CONVERSATION]
+    )
     assert _terms(hits, "snowed")[Term.CONVERSATION] < _terms(hits, "The piano")[Term.CONVERSATION]
 
 
@@ -112,7 +124,9 @@ async def test_a_passage_with_a_near_word_is_found_without_a_model(book: Book) -
     )
     hits = await book.recall("ana", "doctor")
     assert "physician" in hits[0].text
-    assert [word for word, share in hits[0].near_words if share > 0] == ["doctor"] and hits[0].words == ()
+    assert [word for word, share in hits[0].near_words if share > 0] == ["doctor"] and hits[
+        0
+    ].words == ()
     await _told(book, ("user", "My doctor has his office beside the bakery"))
     first, second = (await book.recall("ana", "doctor"))[:2]
     assert first.text[:9] == "My doctor" and first.words and not first.near_words
@@ -135,7 +149,13 @@ async def test_what_was_done_on_a_day_that_is_named_comes_first() -> None:
                 thread = await book.thread("ana")
                 text = DAYS[(day + month) % len(DAYS)]
                 await thread.append(
-                    [{"role": "user", "content": text, "observed_at": f"2025-{month:02}-{day:02}T20:00:00Z"}]
+                    [
+                        {
+                            "role": "user",
+                            "content": text,
+                            "observed_at": f"2025-{month:02}-{day:02}T20:00:00Z",
+                        }
+                    ]
                 )
         await book.admin.embed()
         for question in (
@@ -209,14 +229,17 @@ def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_place_between_threads_is_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "SHORT", 0)
     rows = [
-        passage(number, f"tea w{number}", thread=bytes([number // 4]), seq=number) for number in range(4, 40)
+        passage(number, f"tea w{number}", thread=bytes([number // 4]), seq=number)
+        for number in range(4, 40)
     ]
     found = find(shelf_of(*rows), "tea", limit=99)
     assert sorted(numbers(found)) == list(range(4, 40))
 
 
 @pytest.mark.usefixtures("few_candidates")
-@pytest.mark.parametrize(("mode", "least"), [(Mode.HYBRID, 0.98), (Mode.WORDS, 0.75), (Mode.MEANING, 1.0)])
+@pytest.mark.parametrize(
+    ("mode", "least"), [(Mode.HYBRID, 0.98), (Mode.WORDS, 0.75), (Mode.MEANING, 1.0)]
+)
 @pytest.mark.parametrize("speakers", [(), ("Ana", "Bo", "Cy")])
 def test_few_candidates_give_the_hits_that_all_passages_give(
     monkeypatch: pytest.MonkeyPatch, speakers: tuple[str, ...], mode: Mode, least: float
@@ -272,14 +295,18 @@ def test_meaning_counts_more_for_a_model_whose_cosines_differ_less() -> None:
 def test_in_a_group_of_four_words_count_half() -> None:
     shares = []
     for people in (3, 4):
-        facets = [json.dumps([f"P{number % people}", None, None, None, None, []]) for number in range(12)]
+        facets = [
+            json.dumps([f"P{number % people}", None, None, None, None, []]) for number in range(12)
+        ]
         rows = [passage(number, f"w{number}", facets=one) for number, one in enumerate(facets, 1)]
         shares.append(dict(find(shelf_of(*rows), "w3")[0].terms(1.0))[Term.WORDS])
     assert shares[1] == pytest.approx(shares[0] / 2)
 
 
 def test_meaning_counts_little_where_all_passages_are_alike_to_the_model() -> None:
-    alike = shelf_of(*(passage(number, f"w{number}", vector=unit(9, number / 30)) for number in range(1, 30)))
+    alike = shelf_of(
+        *(passage(number, f"w{number}", vector=unit(9, number / 30)) for number in range(1, 30))
+    )
     apart = shelf_of(
         passage(1, "w1", vector=unit(1, 0)),
         *(passage(number, f"w{number}", vector=unit(number / 90, 1)) for number in range(2, 30)),

@@ -72,7 +72,10 @@ async def test_forgetting_clears_the_words_that_were_read(book: memoranda.Book):
 
 
 async def test_an_erasure_elsewhere_drops_the_index_at_the_owners_next_read(tmp_path: Path):
-    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as other:
+    async with (
+        memoranda.open(tmp_path / "book.db") as one,
+        memoranda.open(tmp_path / "book.db") as other,
+    ):
         for owner in ("ana", "bo"):
             await one.remember(owner, "likes Xylophona", audience="self", agent="a")
             await one.remember(owner, "likes tea")
@@ -89,7 +92,10 @@ async def test_an_erasure_elsewhere_drops_the_index_at_the_owners_next_read(tmp_
 
 
 async def test_one_memory_erased_elsewhere_takes_the_remembered_words_along(tmp_path: Path):
-    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as other:
+    async with (
+        memoranda.open(tmp_path / "book.db") as one,
+        memoranda.open(tmp_path / "book.db") as other,
+    ):
         doomed = await one.remember("ana", "likes Xylophona")
         await one.remember("ana", "likes tea")
         assert len(await other.recall("ana", "likes Xylophona")) == 2

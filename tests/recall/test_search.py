@@ -57,7 +57,10 @@ def test_a_passage_is_found_by_what_was_said_beside_it_in_its_thread() -> None:
 
 
 def test_neighbours_stay_neighbours_however_their_thread_came_in() -> None:
-    rows = [passage(number, f"w{number} tea", thread=b"a", vector=unit(number, 1, 2)) for number in range(30)]
+    rows = [
+        passage(number, f"w{number} tea", thread=b"a", vector=unit(number, 1, 2))
+        for number in range(30)
+    ]
     index = ShelfIndex()
     for number in random.Random(3).sample(range(30), 30):
         change(index, [rows[number]])
@@ -91,7 +94,9 @@ def test_meaning_finds_what_shares_no_word() -> None:
 
 
 def test_a_vector_of_another_dimension_is_left_alone() -> None:
-    index = shelf_of(passage(1, "tea", vector=unit(1, 0, 0)), passage(2, "rain", vector=unit(0, 1, 0)))
+    index = shelf_of(
+        passage(1, "tea", vector=unit(1, 0, 0)), passage(2, "rain", vector=unit(0, 1, 0))
+    )
     assert numbers(find(index, "tea", vector=unit(0, 1))) == [1]
     assert find(index, "", vector=unit(0, 1), mode=Mode.MEANING) == []
     change(index, [passage(2, "rain", vector=unit(0, 1))])
@@ -99,7 +104,9 @@ def test_a_vector_of_another_dimension_is_left_alone() -> None:
 
 
 def test_one_passage_alone_is_found_by_its_meaning() -> None:
-    assert numbers(find(shelf_of(passage(1, "tea", vector=unit(1, 2))), "", vector=unit(1, 1))) == [1]
+    assert numbers(find(shelf_of(passage(1, "tea", vector=unit(1, 2))), "", vector=unit(1, 1))) == [
+        1
+    ]
 
 
 def test_the_newest_come_first_where_only_that_is_asked() -> None:
@@ -121,7 +128,9 @@ def test_what_holds_the_word_is_found_however_far_its_neighbours_are_from_the_qu
 
 
 def test_what_a_reader_may_not_see_moves_no_score() -> None:
-    mine = shelf_of(passage(1, "tea milk", vector=unit(1, 2)), passage(2, "rain", vector=unit(2, 1)))
+    mine = shelf_of(
+        passage(1, "tea milk", vector=unit(1, 2)), passage(2, "rain", vector=unit(2, 1))
+    )
     before = find(mine, "tea rain", vector=unit(1, 1))
     shelf_of(*(passage(number, "tea rain", vector=unit(1, 1)) for number in range(3, 50)))
     assert find(mine, "tea rain", vector=unit(1, 1)) == before
@@ -161,7 +170,9 @@ def test_who_is_named_in_the_question_is_heard_first() -> None:
 
 def test_a_time_that_is_named_counts_like_a_word() -> None:
     index = shelf_of(*(passage(number, "tea", at=number * 10) for number in range(1, 6)))
-    asked = SearchQuestion(words("tea"), times=(("then", ((30, 40), (50, 60))), ("never", ((900, 901),))))
+    asked = SearchQuestion(
+        words("tea"), times=(("then", ((30, 40), (50, 60))), ("never", ((900, 901),)))
+    )
     found = search(field_of([index]), asked, limit=10, only=EVERYTHING)
     assert numbers(found) == [5, 3, 4, 2, 1]
     assert [word for word, _ in found[0].words] == ["tea", "then"]
@@ -188,18 +199,30 @@ def test_a_time_that_is_named_counts_like_a_word() -> None:
         (PassageFilter(known_at=10), [2, 4]),
     ],
 )
-def test_a_filter_admits_by_facets_and_by_what_was_known(only: PassageFilter, expected: list[int]) -> None:
+def test_a_filter_admits_by_facets_and_by_what_was_known(
+    only: PassageFilter, expected: list[int]
+) -> None:
     index = shelf_of(
         passage(1, "tea", facets=facets("Ana", "helper", trust="user"), learnt=1, ended=10),
-        passage(2, "tea", facets=facets(None, "helper", "drink", "ana", "agent", ("hot",)), learnt=7),
-        passage(3, "tea", facets=facets(trust="user", tags=("cold", "dry")), status="retracted", learnt=20),
+        passage(
+            2, "tea", facets=facets(None, "helper", "drink", "ana", "agent", ("hot",)), learnt=7
+        ),
+        passage(
+            3,
+            "tea",
+            facets=facets(trust="user", tags=("cold", "dry")),
+            status="retracted",
+            learnt=20,
+        ),
         passage(4, "tea"),
     )
     assert sorted(numbers(find(index, "tea", only=only))) == expected
 
 
 def test_many_distinct_facets_are_filtered_too() -> None:
-    index = shelf_of(*(passage(number, "tea", facets=facets(key=f"k{number}")) for number in range(60)))
+    index = shelf_of(
+        *(passage(number, "tea", facets=facets(key=f"k{number}")) for number in range(60))
+    )
     found = find(index, "tea", only=PassageFilter(keys=frozenset({"k7", "k59", "k99"})))
     assert sorted(numbers(found)) == [7, 59]
 
@@ -236,12 +259,16 @@ def test_the_ten_best_of_a_large_shelf_are_found_without_scoring_all_of_it(
     questions = []
     for number in range(40):
         theme = chance.randrange(60)
-        vector = unit(*(np.random.default_rng(5).normal(size=(60, 64))[theme] + chance.gauss(0, 0.5)))
+        vector = unit(
+            *(np.random.default_rng(5).normal(size=(60, 64))[theme] + chance.gauss(0, 0.5))
+        )
         questions.append((f"t{theme} w{number} w{int(chance.paretovariate(0.8))}", vector))
     quick = [find(index, text, vector=vector) for text, vector in questions]
     monkeypatch.setattr(searching, "SHORT", 10**9)
     exact = [find(index, text, vector=vector) for text, vector in questions]
-    same = [set(numbers(one)) == set(numbers(other)) for one, other in zip(quick, exact, strict=True)]
+    same = [
+        set(numbers(one)) == set(numbers(other)) for one, other in zip(quick, exact, strict=True)
+    ]
     assert sum(same) >= len(same) - 1
 
 

@@ -14,7 +14,9 @@ from tests.recall.plain import change, find, passage, shelf_of, unit
 
 def some_units(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
     numbers = np.random.default_rng(seed).normal(size=(count, dimension))
-    units: NDArray[np.float32] = (numbers / np.linalg.norm(numbers, axis=1, keepdims=True)).astype(np.float32)
+    units: NDArray[np.float32] = (numbers / np.linalg.norm(numbers, axis=1, keepdims=True)).astype(
+        np.float32
+    )
     return units
 
 
@@ -48,9 +50,13 @@ def test_the_greatest_sum_that_there_can_be_is_exact() -> None:
     held = Vectors.of(pack_vectors(units))
     asked = QuestionVector(units[0])
     assert held is not None
-    products = [int(number) for number in held.numbers.astype(np.int64) @ asked.numbers.astype(np.int64)]
+    products = [
+        int(number) for number in held.numbers.astype(np.int64) @ asked.numbers.astype(np.int64)
+    ]
     assert max(products) <= 2**24
-    assert held.cosines(asked).tolist() == [product * held.scales[0] / asked.unit for product in products]
+    assert held.cosines(asked).tolist() == [
+        product * held.scales[0] / asked.unit for product in products
+    ]
 
 
 def test_sums_are_exact_in_any_order() -> None:
@@ -72,7 +78,10 @@ def test_signs_guess_what_is_near() -> None:
 
 
 def test_bits_are_counted_without_numpy_two_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    held, asked = Vectors.of(pack_vectors(some_units(60, 100, 9))), QuestionVector(some_units(1, 100, 10)[0])
+    held, asked = (
+        Vectors.of(pack_vectors(some_units(60, 100, 9))),
+        QuestionVector(some_units(1, 100, 10)[0]),
+    )
     assert held is not None
     counted = held.estimates(asked)
     monkeypatch.setattr(vectors_of_segments, "_count_bits", None)

@@ -15,7 +15,10 @@ from tests.recall.test_context import message
 
 FORMS: dict[str, tuple[Any, Any]] = {
     "chat completions": (
-        {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f"}}]},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f"}}],
+        },
         {"role": "tool", "tool_call_id": "c1", "content": "ok"},
     ),
     "responses": (
@@ -23,19 +26,34 @@ FORMS: dict[str, tuple[Any, Any]] = {
         {"type": "function_call_output", "call_id": "c1", "output": "ok"},
     ),
     "content blocks": (
-        {"role": "assistant", "content": [{"type": "text"}, {"type": "tool_use", "id": "c1", "input": {}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "text"}, {"type": "tool_use", "id": "c1", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}],
+        },
     ),
     "parts": (
-        {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c1"}]},
-        {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": "f", "tool_call_id": "c1"}]},
+        {
+            "kind": "response",
+            "parts": [{"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c1"}],
+        },
+        {
+            "kind": "request",
+            "parts": [{"part_kind": "tool-return", "tool_name": "f", "tool_call_id": "c1"}],
+        },
     ),
     "graph": (
         {"type": "ai", "tool_calls": [{"name": "f", "args": {}, "id": "c1", "type": "tool_call"}]},
         {"type": "tool", "tool_call_id": "c1", "content": "ok"},
     ),
     "camel case": (
-        {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": "f"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": "f"}],
+        },
         {
             "role": "tool",
             "id": "m3",
@@ -44,7 +62,10 @@ FORMS: dict[str, tuple[Any, Any]] = {
     ),
     "function parts": (
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}, "id": "c1"}}]},
-        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}, "id": "c1"}}]},
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "f", "response": {}, "id": "c1"}}],
+        },
     ),
 }
 

@@ -12,8 +12,12 @@ from tests.secrets.cases import LOOKALIKES, PEM, SECRETS
 
 
 @pytest.mark.parametrize(("text", "secret", "kind"), SECRETS)
-def test_a_secret_is_found_from_its_first_character_to_its_last(text: str, secret: str, kind: str) -> None:
-    assert [(text[one.start : one.end], one.kind.value) for one in find_secrets(text)] == [(secret, kind)]
+def test_a_secret_is_found_from_its_first_character_to_its_last(
+    text: str, secret: str, kind: str
+) -> None:
+    assert [(text[one.start : one.end], one.kind.value) for one in find_secrets(text)] == [
+        (secret, kind)
+    ]
 
 
 @pytest.mark.parametrize("text", LOOKALIKES)
@@ -22,7 +26,9 @@ def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
 
 
 def test_several_secrets_of_a_text_are_found_in_their_order() -> None:
-    text = "İ my password is hunter2! and the card 4539 1488 0343 6467, IBAN DE75512108001245126199."
+    text = (
+        "İ my password is hunter2! and the card 4539 1488 0343 6467, IBAN DE75512108001245126199."
+    )
     found = find_secrets(text)
     assert [text[one.start : one.end] for one in found] == [
         "hunter2!",
@@ -81,9 +87,9 @@ def test_text_without_digits_and_telling_words_costs_next_to_nothing() -> None:
 @pytest.mark.parametrize("sign", ["\u200b", "\u2009", "\u2013", "\u00a0", "\ufeff"])
 def test_a_card_in_groups_that_signs_part_which_do_not_show_is_found(sign: str) -> None:
     number = sign.join(("4539", "5787", "6362", "1486"))
-    assert [(one.kind, one.start, one.end) for one in find_secrets(f"Pays with card {number}.")] == [
-        (SecretClass.CARD, 15, 15 + len(number))
-    ]
+    assert [
+        (one.kind, one.start, one.end) for one in find_secrets(f"Pays with card {number}.")
+    ] == [(SecretClass.CARD, 15, 15 + len(number))]
 
 
 @pytest.mark.parametrize("first", [0xFF10, 0x0660, 0x06F0])

@@ -14,7 +14,9 @@ from memoranda.errors import InvalidInput
 from tests.secrets.test_modes import CARD, PASSWORD, SHOWN, filled
 
 
-async def test_a_masked_export_says_that_it_is_for_reading_and_holds_no_secret(book: memoranda.Book) -> None:
+async def test_a_masked_export_says_that_it_is_for_reading_and_holds_no_secret(
+    book: memoranda.Book,
+) -> None:
     await filled(book)
     lines = [line async for line in book.admin.export(masked=True)]
     head = json.loads(lines[0])
@@ -26,7 +28,9 @@ async def test_a_masked_export_says_that_it_is_for_reading_and_holds_no_secret(b
     assert all(json.loads(line)["line"] != "book" for line in lines)
 
 
-async def test_a_masked_export_is_refused_by_an_import_with_the_reason(book: memoranda.Book) -> None:
+async def test_a_masked_export_is_refused_by_an_import_with_the_reason(
+    book: memoranda.Book,
+) -> None:
     await filled(book)
     lines = [line async for line in book.admin.export("ana", masked=True)]
     async with memoranda.open("memory://") as other:

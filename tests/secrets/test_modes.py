@@ -35,10 +35,14 @@ async def filled(book: memoranda.Book) -> Any:
     return thread
 
 
-async def test_recall_contexts_windows_and_tools_show_masks_by_default(book: memoranda.Book) -> None:
+async def test_recall_contexts_windows_and_tools_show_masks_by_default(
+    book: memoranda.Book,
+) -> None:
     thread = await filled(book)
     hits = await book.recall("ana", "card and wifi password", agent="guide")
-    texts = [hit.text for hit in hits] + [one.record.passage_text() for hit in hits for one in hit.folded]
+    texts = [hit.text for hit in hits] + [
+        one.record.passage_text() for hit in hits for one in hit.folded
+    ]
     assert SHOWN in texts and "wifi: Wifi password: [hidden: password]" in texts
     context = await book.context("ana", "card and wifi password", thread=thread, agent="guide")
     window = await thread.window(1000)
@@ -49,12 +53,19 @@ async def test_recall_contexts_windows_and_tools_show_masks_by_default(book: mem
         await tools.search("wifi"),
         await tools.read_turns(Call("r", "c", thread), 1, 2),
     ]
-    for text in (context.text, *(message.content for message in window.messages), *told, repr(hits)):
+    for text in (
+        context.text,
+        *(message.content for message in window.messages),
+        *told,
+        repr(hits),
+    ):
         assert PASSWORD not in text and CARD not in text
     assert "[hidden: password]" in context.text and "[hidden: card number]" in told[2]
 
 
-async def test_records_read_by_id_lists_native_forms_and_exports_stay_whole(book: memoranda.Book) -> None:
+async def test_records_read_by_id_lists_native_forms_and_exports_stay_whole(
+    book: memoranda.Book,
+) -> None:
     thread = await filled(book)
     (first, _) = (await thread.messages()).records
     assert isinstance(first, Message) and first.content == SAID
@@ -67,18 +78,30 @@ async def test_records_read_by_id_lists_native_forms_and_exports_stay_whole(book
 
 
 async def test_an_old_book_is_covered_when_it_is_read(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db", secrets="keep", worker=False, embed=None) as book:
+    async with memoranda.open(
+        tmp_path / "book.db", secrets="keep", worker=False, embed=None
+    ) as book:
         await filled(book)
         assert PASSWORD in (await book.recall("ana", "wifi", agent="guide"))[0].text
     async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
         assert book.secrets == "hide"
-        assert all(PASSWORD not in hit.text for hit in await book.recall("ana", "wifi", agent="guide"))
+        assert all(
+            PASSWORD not in hit.text for hit in await book.recall("ana", "wifi", agent="guide")
+        )
 
 
 async def test_with_mask_a_secret_never_reaches_the_disk(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db", secrets="mask", worker=False, embed=None) as book:
+    async with memoranda.open(
+        tmp_path / "book.db", secrets="mask", worker=False, embed=None
+    ) as book:
         thread = await filled(book)
-        calls = [{"tool": "login", "inputs": {"user": "ana", "password": PASSWORD}, "output": f"card {CARD}"}]
+        calls = [
+            {
+                "tool": "login",
+                "inputs": {"user": "ana", "password": PASSWORD},
+                "output": f"card {CARD}",
+            }
+        ]
         await book.episodes.record(
             "ana",
             goal=f"Log in with password {PASSWORD}",
@@ -93,17 +116,29 @@ async def test_with_mask_a_secret_never_reaches_the_disk(tmp_path: Path) -> None
         await thread.close(result={"card": CARD}, episode={"goal": f"pay by card {CARD}"})
         (first, _) = (await thread.messages()).records
         assert isinstance(first, Message) and first.content == SHOWN
-        assert first.native == {**NATIVE, "content": SHOWN, "args": {"password": "[hidden: password]"}}
+        assert first.native == {
+            **NATIVE,
+            "content": SHOWN,
+            "args": {"password": "[hidden: password]"},
+        }
         whole = "\n".join([line async for line in book.admin.export()])
     assert PASSWORD not in whole and CARD not in whole
     for held in on_disk(tmp_path):
         assert PASSWORD.encode() not in held and CARD.encode() not in held
 
 
-async def test_with_mask_a_request_repeated_under_its_operation_is_the_same_request(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db", secrets="mask", worker=False, embed=None) as book:
-        first = await book.remember("ana", f"Wifi password: {PASSWORD}", agent="guide", operation="one")
-        again = await book.remember("ana", f"Wifi password: {PASSWORD}", agent="guide", operation="one")
+async def test_with_mask_a_request_repeated_under_its_operation_is_the_same_request(
+    tmp_path: Path,
+) -> None:
+    async with memoranda.open(
+        tmp_path / "book.db", secrets="mask", worker=False, embed=None
+    ) as book:
+        first = await book.remember(
+            "ana", f"Wifi password: {PASSWORD}", agent="guide", operation="one"
+        )
+        again = await book.remember(
+            "ana", f"Wifi password: {PASSWORD}", agent="guide", operation="one"
+        )
         assert again.repeated and again.items[0].id == first.items[0].id
 
 
@@ -120,7 +155,9 @@ async def test_with_mask_an_import_brings_masks_instead_of_secrets(tmp_path: Pat
 
 
 async def test_with_keep_everything_is_shown_as_it_was_said(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db", secrets="keep", worker=False, embed=None) as book:
+    async with memoranda.open(
+        tmp_path / "book.db", secrets="keep", worker=False, embed=None
+    ) as book:
         thread = await filled(book)
         assert (await thread.window(1000)).messages[0].content == SAID
         assert PASSWORD in (await book.context("ana", "wifi password", agent="guide")).text

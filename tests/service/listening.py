@@ -28,7 +28,9 @@ async def listening(book, settings=None, *, listen="127.0.0.1", **how):
     """Serve this book on a free port of this machine, and yield the port."""
     told = asyncio.get_running_loop().create_future()
     app = make_app(book, settings or ServiceSettings(), **how)
-    server = server_of(app, listen, 0, lambda address: told.set_result(int(address.rpartition(":")[2])))
+    server = server_of(
+        app, listen, 0, lambda address: told.set_result(int(address.rpartition(":")[2]))
+    )
     serving = asyncio.ensure_future(server.serve())
     await asyncio.wait({told, serving}, return_when=asyncio.FIRST_COMPLETED)
     if serving.done():

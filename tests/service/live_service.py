@@ -18,7 +18,9 @@ def live_service(book: Path | str, *, log: Path | None = None, **settings: str) 
     around = {**os.environ, "PYTHONUNBUFFERED": "1", "MEMORANDA_EMBEDDING_USE": "none", **settings}
     with (
         (log or Path(f"{book}.log")).open("w") as errors,
-        subprocess.Popen(command, env=around, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+        subprocess.Popen(
+            command, env=around, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
     ):
         try:
             assert process.stdout is not None

@@ -51,7 +51,9 @@ async def test_odd_names_and_ids_in_a_path_never_make_a_mistake(http, verb):
     for odd in ODD if verb.in_path else []:
         for name in verb.in_path:
             path = path_of(verb, dict.fromkeys(verb.in_path, "ann") | {name: odd})
-            answer = await http.request(verb.method, path, content=b"" if verb.method == "GET" else b"{}")
+            answer = await http.request(
+                verb.method, path, content=b"" if verb.method == "GET" else b"{}"
+            )
             assert answer.status_code < 500, (name, odd, answer.text)
 
 
@@ -62,7 +64,12 @@ async def test_odd_names_and_ids_in_a_path_never_make_a_mistake(http, verb):
 )
 async def test_no_verb_takes_a_body_that_is_no_json_or_has_an_unknown_field(http, verb):
     path = path_of(verb, dict.fromkeys(verb.in_path, "ann"))
-    for content, status in ((b"{", 400), (b"[]", 400), (b'{"\xff": 1}', 400), (b'{"zzz_unknown": 1}', 422)):
+    for content, status in (
+        (b"{", 400),
+        (b"[]", 400),
+        (b'{"\xff": 1}', 400),
+        (b'{"zzz_unknown": 1}', 422),
+    ):
         problem(await http.request(verb.method, path, content=content), status)
 
 
@@ -86,14 +93,22 @@ async def test_ids_that_are_none_and_ids_that_are_not_there_are_not_found(http, 
 async def test_another_owners_id_is_answered_as_one_that_is_not_there(book, http):
     there = (await book.remember("bob", "I like tea")).items[0].id
     nowhere = "01a206bd-0000-7000-8000-000000000000"
-    for method, path in (("GET", "/records/{}"), ("GET", "/records/{}/why"), ("DELETE", "/memories/{}")):
+    for method, path in (
+        ("GET", "/records/{}"),
+        ("GET", "/records/{}/why"),
+        ("DELETE", "/memories/{}"),
+    ):
         answers = [await http.request(method, OWNER + path.format(id)) for id in (there, nowhere)]
         texts = [json.dumps({**problem(one, 404), "request_id": ""}) for one in answers]
         assert texts[0].replace(str(there), nowhere) == texts[1]
 
 
 async def test_a_nul_is_refused_wherever_it_stands(http):
-    for body in ({"content": "a\0b"}, {"content": "x", "key": "a\0"}, {"content": "x", "agent": "\0"}):
+    for body in (
+        {"content": "a\0b"},
+        {"content": "x", "key": "a\0"},
+        {"content": "x", "agent": "\0"},
+    ):
         problem(await http.post(MEMORIES, json=body), 422)
     problem(await http.post(f"{OWNER}/recall", json={"query": "a\0b"}), 422)
     problem(await http.get("/v1/owners/a%00b/count"), 422)
@@ -103,7 +118,9 @@ async def test_a_nul_is_refused_wherever_it_stands(http):
 async def test_a_repetition_with_another_body_is_refused_while_the_first_runs(http):
     bodies = [{"content": "one"}, {"content": "two"}]
     headers = {"Idempotency-Key": "k"}
-    answers = await asyncio.gather(*[http.post(MEMORIES, json=body, headers=headers) for body in bodies])
+    answers = await asyncio.gather(
+        *[http.post(MEMORIES, json=body, headers=headers) for body in bodies]
+    )
     assert sorted(one.status_code for one in answers) == [200, 409]
     assert (await http.get(f"{OWNER}/count")).json() == 1
 
@@ -125,14 +142,19 @@ async def test_a_body_without_a_length_is_refused_as_soon_as_it_is_too_large(boo
 
 async def test_a_body_that_does_not_arrive_in_time_is_refused(book):
     async with listening(book, SMALL) as port:
-        answer = await refused_on_the_wire(port, 408, head("POST", MEMORIES, Content_Length=20), b'{"con')
+        answer = await refused_on_the_wire(
+            port, 408, head("POST", MEMORIES, Content_Length=20), b'{"con'
+        )
         assert answer.headers["connection"] == "close"
     assert await book.records.count("ann") == 0
 
 
 async def test_what_is_no_http_ends_the_connection_and_nothing_else(book):
     async with listening(book) as port:
-        for start in (b"\x16\x03\x01\x02\x00\x01\xfc\x03\x03" * 20 + b"\r\n\r\n", b"GET / HTTP/9\r\n\r\n"):
+        for start in (
+            b"\x16\x03\x01\x02\x00\x01\xfc\x03\x03" * 20 + b"\r\n\r\n",
+            b"GET / HTTP/9\r\n\r\n",
+        ):
             async with connected(port) as (reader, writer):
                 writer.write(start)
                 assert b" 200 " not in await asyncio.wait_for(reader.read(), 20)
@@ -191,7 +213,10 @@ async def test_a_client_that_leaves_a_stream_ends_it(book):
 
 
 async def test_a_full_disk_is_told_as_one_and_stores_nothing(tmp_path):
-    async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book, asking(book) as http:
+    async with (
+        memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book,
+        asking(book) as http,
+    ):
         await remembered(http)
         file = book.engine.file  # type: ignore[attr-defined]
 
@@ -206,14 +231,19 @@ async def test_a_full_disk_is_told_as_one_and_stores_nothing(tmp_path):
         answer = await http.post(f"{OWNER}/threads/chat/messages", **sending)
         assert problem(answer, 507)["code"] == "full"
         assert await book.records.count("ann", types="message") == 0
-        await file.write(lambda connection: connection.execute(f"PRAGMA max_page_count = {2**30}") and None)
+        await file.write(
+            lambda connection: connection.execute(f"PRAGMA max_page_count = {2**30}") and None
+        )
         assert (await http.post(f"{OWNER}/threads/chat/messages", **sending)).status_code == 200
         assert await book.records.count("ann", types="message") == 20
 
 
 @pytest.mark.parametrize(
     "error",
-    [StorageError("the connection was lost\nto postgresql://secret@host"), Busy("secret@host is away")],
+    [
+        StorageError("the connection was lost\nto postgresql://secret@host"),
+        Busy("secret@host is away"),
+    ],
 )
 async def test_a_lost_database_is_told_with_a_time_to_come_back(book, monkeypatch, error):
     async def lost(*_, **__) -> None:
@@ -223,7 +253,10 @@ async def test_a_lost_database_is_told_with_a_time_to_come_back(book, monkeypatc
         with monkeypatch.context() as patch:
             for name in ("apply", "count", "scan", "facts"):
                 patch.setattr(book.engine, name, lost)
-            for method, path, body in (("POST", MEMORIES, {"content": "x"}), ("GET", f"{OWNER}/count", None)):
+            for method, path, body in (
+                ("POST", MEMORIES, {"content": "x"}),
+                ("GET", f"{OWNER}/count", None),
+            ):
                 answer = await http.request(
                     method, path, json=body, headers={"Idempotency-Key": "k"} if body else {}
                 )
@@ -238,7 +271,9 @@ async def test_a_lost_database_is_told_with_a_time_to_come_back(book, monkeypatc
         assert (await http.get(f"{OWNER}/count")).json() == 1
 
 
-async def test_a_request_that_takes_too_long_is_given_up_with_a_time_to_come_back(book, monkeypatch):
+async def test_a_request_that_takes_too_long_is_given_up_with_a_time_to_come_back(
+    book, monkeypatch
+):
     async def endless(*_, **__) -> None:
         await asyncio.Event().wait()
 

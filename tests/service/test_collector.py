@@ -61,7 +61,9 @@ def collecting() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
 
 
 def ask(address: str, path: str, body: dict[str, object], **headers: str) -> None:
-    request = urllib.request.Request(address + path, json.dumps(body).encode(), headers, method="POST")
+    request = urllib.request.Request(
+        address + path, json.dumps(body).encode(), headers, method="POST"
+    )
     with urllib.request.urlopen(request, timeout=30) as answer:
         assert answer.status == 200
 
@@ -104,7 +106,9 @@ def test_a_collector_gets_the_spans_of_requests_in_the_trace_of_the_caller(
                 spans |= {one.name: one for scope in group.scope_spans for one in scope.spans}
     assert {"POST remember", "POST recall", "memoranda.write", "memoranda.recall"} <= spans.keys()
     first = spans["POST remember"]
-    assert first.trace_id == bytes.fromhex("ab" * 16) and first.parent_span_id == bytes.fromhex("cd" * 8)
+    assert first.trace_id == bytes.fromhex("ab" * 16) and first.parent_span_id == bytes.fromhex(
+        "cd" * 8
+    )
     assert spans["memoranda.write"].trace_id == first.trace_id
     attributes = {one.key: one.value for one in first.attributes}
     assert attributes["http.response.status_code"].int_value == 200
@@ -123,7 +127,9 @@ def test_a_collector_gets_the_metrics(sent: list[tuple[str, bytes]]) -> None:
     assert {"http.server.request.duration", "memoranda.writes", "memoranda.recalls"} <= names
 
 
-def test_nothing_that_is_sent_names_an_owner_or_holds_content(sent: list[tuple[str, bytes]]) -> None:
+def test_nothing_that_is_sent_names_an_owner_or_holds_content(
+    sent: list[tuple[str, bytes]],
+) -> None:
     assert sent and all(WORD.encode() not in body for _, body in sent)
 
 
@@ -160,16 +166,26 @@ async def test_every_metric_of_prometheus_is_documented_and_answered(book: Book)
     async with asking(book) as http:
         await http.get(f"{OWNER}/count")
         text = (await http.get("/metrics")).text
-    assert set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)) == documented("Metrics for Prometheus")
-    assert re.search(r'^memoranda_requests_total\{verb="records.count",status="200"\} 1$', text, re.MULTILINE)
+    assert set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)) == documented(
+        "Metrics for Prometheus"
+    )
+    assert re.search(
+        r'^memoranda_requests_total\{verb="records.count",status="200"\} 1$', text, re.MULTILINE
+    )
 
 
 def test_every_counter_gauge_and_span_is_documented_and_emitted() -> None:
-    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src" / "memoranda").rglob("*.py"))
-    counters = {f"memoranda.{name}" for name in re.findall(r'telemetry\.count\(\s*"([\w.]+)"', source)}
+    source = "\n".join(
+        path.read_text("utf-8") for path in (ROOT / "src" / "memoranda").rglob("*.py")
+    )
+    counters = {
+        f"memoranda.{name}" for name in re.findall(r'telemetry\.count\(\s*"([\w.]+)"', source)
+    }
     assert 'telemetry.count(f"formation.left_out.{_code(one)}")' in source
     counters.add("memoranda.formation.left_out.CODE")
-    gauges = {f"memoranda.{name}" for name in re.findall(r'telemetry\.measure\(\s*"([\w.]+)"', source)}
+    gauges = {
+        f"memoranda.{name}" for name in re.findall(r'telemetry\.measure\(\s*"([\w.]+)"', source)
+    }
     spans = {f"memoranda.{name}" for name in re.findall(r'telemetry\.span\(\s*"([\w.]+)"', source)}
     own = (ROOT / "src" / "memoranda" / "telemetry.py").read_text("utf-8")
     durations = set(re.findall(r'"((?:gen_ai|http)\.(?:client|server)\.[\w.]+)"', own))

@@ -28,7 +28,9 @@ async def ended(reader):
             return b""
 
 
-async def test_a_header_that_does_not_end_is_cut_off_and_so_is_a_connection_that_sends_nothing(book):
+async def test_a_header_that_does_not_end_is_cut_off_and_so_is_a_connection_that_sends_nothing(
+    book,
+):
     settings = ServiceSettings(header_seconds=0.2)
     async with (
         listening(book, settings) as port,
@@ -99,7 +101,9 @@ async def begin_request(writer, *other):
     assert await ask(*other) == 200
 
 
-async def test_an_unfinished_connection_gives_way_before_an_idle_one_and_one_that_is_answered_never(book):
+async def test_an_unfinished_connection_gives_way_before_an_idle_one_and_one_that_is_answered_never(
+    book,
+):
     async with (
         listening(book, ServiceSettings(connections=3)) as port,
         connected(port) as (first, sending),
@@ -115,11 +119,16 @@ async def test_an_unfinished_connection_gives_way_before_an_idle_one_and_one_tha
                 async with connected(port) as (third, thirds):
                     assert await ended(idle) == b""
                     await begin_request(seconds, third, thirds)
-                    thirds.write(head("POST", "/v1/owners/ann/recall", Content_Length=len(ASKED)) + ASKED[:1])
+                    thirds.write(
+                        head("POST", "/v1/owners/ann/recall", Content_Length=len(ASKED)) + ASKED[:1]
+                    )
                     # All three wait for an answer.
                     async with connected(port) as (fourth, _):
                         refusal = await ended(fourth)
-                        assert refusal.startswith(b"HTTP/1.1 503") and b"too many connections" in refusal
+                        assert (
+                            refusal.startswith(b"HTTP/1.1 503")
+                            and b"too many connections" in refusal
+                        )
                     for reader, writer in ((first, sending), (second, seconds), (third, thirds)):
                         writer.write(ASKED[1:])
                         assert (await read_answer(reader)).status == 200
@@ -136,9 +145,13 @@ def own_address():
 
 
 @pytest.mark.parametrize("exempt", [False, True])
-async def test_an_address_has_its_number_of_connections_unless_it_is_a_proxy_or_this_machine(book, exempt):
+async def test_an_address_has_its_number_of_connections_unless_it_is_a_proxy_or_this_machine(
+    book, exempt
+):
     address = own_address()
-    settings = ServiceSettings(connections_per_address=2, proxies=(f"{address}/32",) if exempt else ())
+    settings = ServiceSettings(
+        connections_per_address=2, proxies=(f"{address}/32",) if exempt else ()
+    )
     async with listening(book, settings, listen="0.0.0.0") as port, AsyncExitStack() as stack:
         for host in (address, "127.0.0.1"):
             found = [await stack.enter_async_context(connected(port, host)) for _ in range(3)]

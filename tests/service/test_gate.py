@@ -29,7 +29,9 @@ def bearer(secret):
     return {"Authorization": f"Bearer {secret}"}
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", "[::2]", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "localhost.evil.example", "[::2]", ""]
+)
 async def test_a_request_for_another_host_is_refused(http, host):
     body = problem(await http.get("/livez", headers={"Host": host}), 421)
     assert "service.allowed_hosts" in body["detail"]
@@ -42,7 +44,9 @@ async def test_a_request_for_this_machine_is_answered(http, host):
 
 async def test_hosts_of_the_settings_are_answered(book):
     async with asking(book, ServiceSettings(allowed_hosts=("Memory.example.com",))) as http:
-        assert (await http.get("/livez", headers={"Host": "memory.example.com:443"})).status_code == 200
+        assert (
+            await http.get("/livez", headers={"Host": "memory.example.com:443"})
+        ).status_code == 200
         problem(await http.get("/livez", headers={"Host": "example.com"}), 421)
 
 
@@ -67,7 +71,10 @@ async def test_pages_of_other_origins_are_refused(book, origin):
 async def test_a_page_of_a_named_origin_may_ask_and_read_the_answer(book):
     async with asking(book, NAMED, authenticate=Doorkeeper(book, KeyCheck(book), None)) as http:
         await book.keys.create("app", role="editor")
-        asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+        asked = {
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization",
+        }
         before = await http.options(f"{OWNER}/memories", headers=PAGE | asked)
         assert before.status_code == 204 and before.content == b""
         assert before.headers["access-control-allow-origin"] == PAGE["Origin"]
@@ -75,7 +82,10 @@ async def test_a_page_of_a_named_origin_may_ask_and_read_the_answer(book):
         assert "POST" in before.headers["access-control-allow-methods"]
         assert before.headers["vary"] == "Origin"
         refused = await http.get(f"{OWNER}/count", headers=PAGE)
-        assert problem(refused, 401) and refused.headers["access-control-allow-origin"] == PAGE["Origin"]
+        assert (
+            problem(refused, 401)
+            and refused.headers["access-control-allow-origin"] == PAGE["Origin"]
+        )
 
 
 async def test_pages_of_the_service_itself_may_ask(http):
@@ -86,7 +96,16 @@ async def test_every_answer_has_the_safe_headers_and_an_id(book):
     async def nobody(_):
         return None
 
-    paths = ["/livez", "/readyz", "/health", "/metrics", "/openapi.json", "/v1", "/v1/nothing", "/nothing"]
+    paths = [
+        "/livez",
+        "/readyz",
+        "/health",
+        "/metrics",
+        "/openapi.json",
+        "/v1",
+        "/v1/nothing",
+        "/nothing",
+    ]
     async with asking(book) as open_, asking(book, authenticate=nobody) as closed:
         answers = [await http.get(path) for http in (open_, closed) for path in paths]
         answers += [await open_.put("/v1/owners"), await open_.get("/livez", headers={"Host": "x"})]
@@ -100,9 +119,13 @@ async def test_every_answer_has_the_safe_headers_and_an_id(book):
 
 
 async def test_the_id_of_a_request_may_be_given_if_a_log_can_hold_it(http):
-    assert (await http.get("/livez", headers={"X-Request-Id": "abc-1"})).headers["x-request-id"] == "abc-1"
+    assert (await http.get("/livez", headers={"X-Request-Id": "abc-1"})).headers[
+        "x-request-id"
+    ] == "abc-1"
     for bad in ("x" * 65, 'a"b', "a b"):
-        assert (await http.get("/livez", headers={"X-Request-Id": bad})).headers["x-request-id"] != bad
+        assert (await http.get("/livez", headers={"X-Request-Id": bad})).headers[
+            "x-request-id"
+        ] != bad
 
 
 async def test_wrong_expired_revoked_and_missing_keys_are_answered_alike(tmp_path, clock):
@@ -115,7 +138,9 @@ async def test_wrong_expired_revoked_and_missing_keys_are_answered_alike(tmp_pat
         clock.advance(minutes=2)
         async with asking(book, authenticate=Doorkeeper(book, KeyCheck(book), None)) as http:
             assert (await http.get(f"{OWNER}/count", headers=bearer(good.secret))).json() == 0
-            assert (await http.get(f"{OWNER}/count", headers={"X-Api-Key": good.secret})).json() == 0
+            assert (
+                await http.get(f"{OWNER}/count", headers={"X-Api-Key": good.secret})
+            ).json() == 0
             wrong = [
                 good.secret[:-1],
                 good.secret + "x",
@@ -199,10 +224,14 @@ async def test_numbers_of_the_whole_service_are_for_admins_and_keys_of_metrics(b
     own = await book.keys.create("phone", role="editor", person="ann")
     async with asking(book, authenticate=Doorkeeper(book, KeyCheck(book), None)) as http:
         for key in (boss, monitor):
-            assert (await http.get("/health", headers=bearer(key.secret))).json()["jobs"]["dead"] == 0
+            assert (await http.get("/health", headers=bearer(key.secret))).json()["jobs"][
+                "dead"
+            ] == 0
             assert "memoranda_up 1" in (await http.get("/metrics", headers=bearer(key.secret))).text
         for key in (app, own):
-            assert (await http.get("/health", headers=bearer(key.secret))).json() == {"status": "ok"}
+            assert (await http.get("/health", headers=bearer(key.secret))).json() == {
+                "status": "ok"
+            }
             refused = problem(await http.get("/metrics", headers=bearer(key.secret)), 403)
             assert "a key made with --metrics" in refused["detail"]
         # The flag opens nothing else, and a rotation keeps it.
@@ -224,7 +253,9 @@ async def test_no_request_makes_a_key_while_none_is_needed_and_an_admins_does_la
         for method, path, body in asked:
             detail = problem(await http.request(method, path, json=body), 403)["detail"]
             assert "memoranda keys create NAME --role admin" in detail
-        assert await book.keys.list() == [] and (await http.get(f"{OWNER}/count")).status_code == 200
+        assert (
+            await book.keys.list() == [] and (await http.get(f"{OWNER}/count")).status_code == 200
+        )
         boss = await book.keys.create("boss", role="admin")
         # Its own memory of a book without keys lasts for a moment.
         assert (await http.get(f"{OWNER}/count")).status_code == 200
@@ -235,7 +266,9 @@ async def test_no_request_makes_a_key_while_none_is_needed_and_an_admins_does_la
         assert made.status_code == 200 and made.json()["secret"]
 
 
-async def test_the_log_tells_each_request_in_one_line_of_json_without_content_owners_and_secrets(book, log):
+async def test_the_log_tells_each_request_in_one_line_of_json_without_content_owners_and_secrets(
+    book, log
+):
     key = await book.keys.create("app", role="editor", metrics=True)
     async with asking(book, authenticate=Doorkeeper(book, KeyCheck(book), None)) as http:
         own = f"/v1/owners/{WORD}"
@@ -251,12 +284,16 @@ async def test_the_log_tells_each_request_in_one_line_of_json_without_content_ow
     text = log.getvalue()
     lines = [json.loads(line) for line in text.splitlines()]
     assert [line["status"] for line in lines] == [200, 200, 422, 400, 422, 404, 401, 200]
-    assert lines[0]["verb"] == "remember" and lines[0]["principal"] == "app" and lines[0]["request_id"]
+    assert (
+        lines[0]["verb"] == "remember" and lines[0]["principal"] == "app" and lines[0]["request_id"]
+    )
     for told in (text, metrics):
         assert WORD not in told and key.secret not in told and key.secret[4:20] not in told
 
 
-async def test_a_mistake_is_logged_with_its_place_and_answered_without_its_text(book, monkeypatch, log):
+async def test_a_mistake_is_logged_with_its_place_and_answered_without_its_text(
+    book, monkeypatch, log
+):
     async def broken(*_, **__):
         raise RuntimeError(f"what was said: {WORD}")
 
@@ -267,7 +304,9 @@ async def test_a_mistake_is_logged_with_its_place_and_answered_without_its_text(
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     mistake = next(line for line in lines if "error" in line)
     assert (
-        mistake["error"] == "RuntimeError" and mistake["trace"] and body["request_id"] in mistake["message"]
+        mistake["error"] == "RuntimeError"
+        and mistake["trace"]
+        and body["request_id"] in mistake["message"]
     )
     assert WORD not in log.getvalue() + answer.text
     assert answer.headers["x-content-type-options"] == "nosniff"

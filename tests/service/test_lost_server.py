@@ -25,9 +25,15 @@ class Answer(NamedTuple):
     body: Any
 
 
-def ask(address: str, path: str, given: dict[str, Any] | None = None, operation: str = "") -> Answer:
+def ask(
+    address: str, path: str, given: dict[str, Any] | None = None, operation: str = ""
+) -> Answer:
     body = None if given is None else json.dumps(given).encode()
-    headers = {"Content-Type": "application/json", "Idempotency-Key": operation or "made"} if given else {}
+    headers = (
+        {"Content-Type": "application/json", "Idempotency-Key": operation or "made"}
+        if given
+        else {}
+    )
     try:
         with urllib.request.urlopen(
             urllib.request.Request(address + path, body, headers), timeout=30
@@ -62,7 +68,9 @@ def test_a_database_that_goes_away_is_told_and_used_again_when_it_is_back(tmp_pa
             ):
                 assert (answer.status, answer.headers["Retry-After"]) == (503, "1"), answer
                 assert answer.headers["Content-Type"] == "application/problem+json"
-                assert "/" not in answer.body["detail"], "the address of the database is nobody's business"
+                assert "/" not in answer.body["detail"], (
+                    "the address of the database is nobody's business"
+                )
             assert ask(address, "/livez").status == 200
             server.start_again()
             assert ask(address, "/readyz").status == 200

@@ -39,7 +39,9 @@ async def test_every_part_of_the_book_is_one_that_is_compared(book):
     def verbs(value):
         return [name for name in vars(type(value)) if not name.startswith("_")]
 
-    parts = {name for name, value in vars(book).items() if not name.startswith("_") and verbs(value)}
+    parts = {
+        name for name, value in vars(book).items() if not name.startswith("_") and verbs(value)
+    }
     inner = {
         "engine",
         "door",
@@ -66,7 +68,9 @@ async def test_every_verb_of_the_table_is_reached_by_a_request(http, verb):
 
 async def test_every_verb_of_the_table_is_in_the_document(http):
     paths = (await http.get("/openapi.json")).json()["paths"]
-    listed = {(method.upper(), path.count("/")) for path, verbs in paths.items() for method in verbs}
+    listed = {
+        (method.upper(), path.count("/")) for path, verbs in paths.items() for method in verbs
+    }
     assert {(verb.method, verb.path.count("/")) for verb in OPERATIONS.values()} <= listed
     assert sum(len(verbs) for verbs in paths.values()) >= len(OPERATIONS.values())
 
@@ -123,7 +127,9 @@ async def test_an_argument_that_names_an_agent_is_checked_under_any_name(book, m
     async def advise(self: object, helper: str) -> None:
         """Ask an agent."""
 
-    declared = offer(Role.VIEWER, "GET /v1/advice", safe="it is of nobody", names={"helper": Names.AGENT})
+    declared = offer(
+        Role.VIEWER, "GET /v1/advice", safe="it is of nobody", names={"helper": Names.AGENT}
+    )
     declared(advise)
     monkeypatch.setitem(OPERATIONS, "advise", named("advise", declared_of(advise)))
     monkeypatch.setattr(type(book), "advise", advise, raising=False)

@@ -20,9 +20,14 @@ PATHS = ("/v1/export?owner=ann&everything=true", "/admin/gdpr/ann/export")
 @pytest.fixture
 async def keys(book: memoranda.Book) -> dict[str, str]:
     """Keys of two persons, of a program and of an administrator, in a book with experience from both persons."""
-    tea, rum = (await book.remember("ann", "likes tea")).id, (await book.remember("ben", "likes rum")).id
+    tea, rum = (
+        (await book.remember("ann", "likes tea")).id,
+        (await book.remember("ben", "likes rum")).id,
+    )
     await book.experience.add("guide", "heuristics", "serve tea", evidence={"ann": [tea]})
-    await book.experience.add("guide", "heuristics", "Ben wants rum", evidence={"ann": [tea], "ben": [rum]})
+    await book.experience.add(
+        "guide", "heuristics", "Ben wants rum", evidence={"ann": [tea], "ben": [rum]}
+    )
     await book.admin.restrict("ann")
     made = {
         "ann": await book.keys.create("ann-phone", role="viewer", person="ann"),
@@ -40,7 +45,9 @@ def audit(book: memoranda.Book) -> ReadAudit:
 
 @pytest.fixture
 async def http(book: memoranda.Book, audit: ReadAudit) -> AsyncIterator[httpx2.AsyncClient]:
-    async with asking(book, authenticate=Doorkeeper(book, KeyCheck(book), None), audit=audit) as client:
+    async with asking(
+        book, authenticate=Doorkeeper(book, KeyCheck(book), None), audit=audit
+    ) as client:
         yield client
 
 
@@ -94,7 +101,9 @@ async def test_of_a_person_who_was_erased_it_tells_the_restriction_the_erasure_a
     headers = {"Authorization": f"Bearer {keys['root']}"}
     assert (await http.delete("/admin/gdpr/ann", headers=headers)).status_code == 200
     await audit.flush()
-    lines = [json.loads(line) for line in (await asked(http, PATHS[0], keys["root"])).text.splitlines()]
+    lines = [
+        json.loads(line) for line in (await asked(http, PATHS[0], keys["root"])).text.splitlines()
+    ]
     assert [line["line"] for line in lines if line["line"] != "about"] == ["head", "last"]
     assert {line["what"] for line in lines if line["line"] == "about"} == {
         *("restriction", "restricting", "erasure", "read"),

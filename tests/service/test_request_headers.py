@@ -40,7 +40,9 @@ async def test_a_tag_that_names_no_version_is_refused_and_nothing_is_stored(http
 
 async def test_version_zero_writes_only_what_is_not_there_yet(http):
     await written(http, 1, If_Match='"0"')
-    assert (await http.put(ITEM, json={"namespace": ["a"], "value": 2}, headers={"If-Match": '"0"'})).is_error
+    assert (
+        await http.put(ITEM, json={"namespace": ["a"], "value": 2}, headers={"If-Match": '"0"'})
+    ).is_error
     assert (await http.get(ITEM, params={"namespace": "a"})).json()["value"] == 1
 
 
@@ -64,7 +66,9 @@ async def test_the_version_of_a_thread_is_compared_by_its_name_and_by_its_id(htt
     assert first.status_code == 200, first.text
     problem(await http.post(f"{path}/messages", json=turn, headers={"If-Match": version}), 412)
     problem(await http.post(f"{path}/turns", json=turn, headers={"If-Match": version}), 412)
-    nobody = await http.post(f"{OWNER}/threads/c2/messages", json=turn, headers={"If-Match": version})
+    nobody = await http.post(
+        f"{OWNER}/threads/c2/messages", json=turn, headers={"If-Match": version}
+    )
     problem(nobody, 404)
 
 
@@ -72,7 +76,9 @@ async def test_the_document_offers_a_version_where_it_is_compared_alone(http):
     offering = set()
     for path, methods in (await http.get("/openapi.json")).json()["paths"].items():
         for method, one in methods.items():
-            if path.startswith("/v1/") and "If-Match" in [given["name"] for given in one["parameters"]]:
+            if path.startswith("/v1/") and "If-Match" in [
+                given["name"] for given in one["parameters"]
+            ]:
                 offering.add(f"{method} {path.removeprefix('/v1/owners/{owner}/')}")
     assert offering == {
         "put items/{name}",
@@ -103,7 +109,9 @@ async def test_an_import_refuses_what_it_would_ignore(http):
     assert (await http.post("/v1/import", content=lines)).json()["errors"] == []
 
 
-@pytest.mark.parametrize("name", ["Host", "Authorization", "X-Api-Key", "Idempotency-Key", "If-Match"])
+@pytest.mark.parametrize(
+    "name", ["Host", "Authorization", "X-Api-Key", "Idempotency-Key", "If-Match"]
+)
 async def test_a_header_that_says_one_thing_is_refused_if_it_is_sent_twice(http, name):
     one = "localhost" if name == "Host" else '"1"'
     twice = [(name, one), (name.lower(), one)]
@@ -136,7 +144,9 @@ async def test_a_probe_may_ask_for_the_head_alone(book):
 
 
 @pytest.mark.parametrize("path", ["/v1/import", f"{OWNER}/memories"])
-async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_mistake_of_the_service(book, log, path):
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_mistake_of_the_service(
+    book, log, path
+):
     await book.remember("ann", "I like tea")
     lines = "".join([f"{line.rstrip()}\n" async for line in book.admin.export()]).encode()
     async with listening(book) as port:

@@ -48,7 +48,8 @@ async def append(port, number, acknowledged, enough):
             body = json.dumps({"messages": [{"role": "user", "content": text}]}).encode()
             try:
                 writer.write(
-                    head("POST", thread, Content_Type="application/json", Content_Length=len(body)) + body
+                    head("POST", thread, Content_Type="application/json", Content_Length=len(body))
+                    + body
                 )
                 await writer.drain()
                 answer = await read_answer(reader)
@@ -95,7 +96,9 @@ async def test_a_job_that_does_not_end_is_given_back_for_another_worker_to_begin
         await (await book.thread("ann")).append("user", "I live in Oslo.")
         assert [one.state for one in (await book.form("ann", wait=False)).threads] == ["waiting"]
     with ModelServer([silent()]) as model:
-        process, _ = await serving(path, **model.environment, MEMORANDA_MODELS_USE="openai-chat:gpt-5-mini")
+        process, _ = await serving(
+            path, **model.environment, MEMORANDA_MODELS_USE="openai-chat:gpt-5-mini"
+        )
         assert await asyncio.to_thread(model.until, asked=1)
         async with memoranda.open(path, worker=False, embed=None) as book:
             assert [job.kind for job in await book.jobs.list(state="leased")] == ["form"]
@@ -120,7 +123,12 @@ async def test_a_request_that_is_sent_slowly_is_answered_whole_after_the_signal(
         await writer.drain()
         assert (await read_answer(reader)).status == 200
         writer.write(
-            head("POST", "/v1/owners/ann/memories", Content_Type="application/json", Content_Length=len(body))
+            head(
+                "POST",
+                "/v1/owners/ann/memories",
+                Content_Type="application/json",
+                Content_Length=len(body),
+            )
             + body[:5]
         )
         await writer.drain()
@@ -186,7 +194,8 @@ async def test_a_port_that_is_in_use_is_named_with_the_cure(tmp_path):
             _, told = await second.communicate()
         assert second.returncode == 2
         assert (
-            f"another program listens on 127.0.0.1:{port}; stop it, or give another --port" in told.decode()
+            f"another program listens on 127.0.0.1:{port}; stop it, or give another --port"
+            in told.decode()
         )
     finally:
         process.send_signal(signal.SIGTERM)

@@ -19,12 +19,15 @@ OWNER = "/v1/owners/ann"
 
 def problem(answer, status):
     """Check that an answer is this problem, and return it."""
-    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), (
-        answer.text
-    )
+    assert (answer.status_code, answer.headers["content-type"]) == (
+        status,
+        "application/problem+json",
+    ), answer.text
     body = answer.json()
     assert (
-        body["status"] == status and body["detail"] and body["request_id"] == answer.headers["x-request-id"]
+        body["status"] == status
+        and body["detail"]
+        and body["request_id"] == answer.headers["x-request-id"]
     )
     return body
 
@@ -41,9 +44,9 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
     assert [hit["id"] for hit in hits] == [id]
     why = (await http.get(f"{OWNER}/records/{id}/why")).json()
     assert why["record"]["content"] == "I like tea"
-    newer = (await http.put(f"{OWNER}/memories/{id}", json={"content": "I like coffee"})).json()["items"][0][
-        "id"
-    ]
+    newer = (await http.put(f"{OWNER}/memories/{id}", json={"content": "I like coffee"})).json()[
+        "items"
+    ][0]["id"]
     listed = (
         await http.get(f"{OWNER}/records", params={"only": json.dumps({"statuses": ["active"]})})
     ).json()
@@ -56,7 +59,8 @@ async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(
 async def test_a_hit_says_what_who_and_when_and_all_its_fields_where_they_are_asked_for(http):
     id = await remembered(http)
     await http.post(
-        f"{OWNER}/items", json={"puts": [{"namespace": ["a"], "name": "n", "value": {"drink": "tea"}}]}
+        f"{OWNER}/items",
+        json={"puts": [{"namespace": ["a"], "name": "n", "value": {"drink": "tea"}}]},
     )
     asked = {"query": "tea", "types": ["memory", "item"]}
     short = (await http.post(f"{OWNER}/recall", json=asked)).json()
@@ -72,10 +76,16 @@ async def test_a_hit_says_what_who_and_when_and_all_its_fields_where_they_are_as
         "confidence",
         "past",
     }
-    assert (of["memory"]["id"], of["memory"]["text"], of["memory"]["trust"]) == (id, "I like tea", "user")
+    assert (of["memory"]["id"], of["memory"]["text"], of["memory"]["trust"]) == (
+        id,
+        "I like tea",
+        "user",
+    )
     assert of["item"]["value"] == {"drink": "tea"} and of["item"]["name"] == "n"
     whole = await http.post(f"{OWNER}/recall?fields=all", json=asked)
-    assert [hit["record"]["id"] for hit in whole.json()["hits"]] == [hit["id"] for hit in short["hits"]]
+    assert [hit["record"]["id"] for hit in whole.json()["hits"]] == [
+        hit["id"] for hit in short["hits"]
+    ]
     assert "cosine" in whole.json()["hits"][0] and len(whole.content) > 2 * len(json.dumps(short))
     wrong = await http.post(f"{OWNER}/recall?fields=some", json=asked)
     assert problem(wrong, 422)["errors"][0]["field"] == "fields"
@@ -86,7 +96,11 @@ async def test_a_hit_says_what_who_and_when_and_all_its_fields_where_they_are_as
 async def test_one_request_appends_a_turn_and_returns_the_next_context(http):
     await remembered(http, "Ann likes green tea")
     await http.post(f"{OWNER}/threads", json={"name": "c1"})
-    turn = {"messages": [{"role": "user", "content": "what tea do I like?"}], "query": "tea", "budget": 200}
+    turn = {
+        "messages": [{"role": "user", "content": "what tea do I like?"}],
+        "query": "tea",
+        "budget": 200,
+    }
     answer = (await http.post(f"{OWNER}/threads/c1/turns", json=turn)).json()
     assert answer["receipt"]["items"][0]["type"] == "message"
     assert "green tea" in answer["context"]["text"]
@@ -95,14 +109,17 @@ async def test_one_request_appends_a_turn_and_returns_the_next_context(http):
 async def test_a_repeated_request_with_its_key_is_done_once(http):
     first = await remembered(http, **{"Idempotency-Key": "k"})
     assert await remembered(http, **{"Idempotency-Key": "k"}) == first
-    other = await http.post(f"{OWNER}/memories", json={"content": "x"}, headers={"Idempotency-Key": "k"})
+    other = await http.post(
+        f"{OWNER}/memories", json={"content": "x"}, headers={"Idempotency-Key": "k"}
+    )
     assert problem(other, 409)["code"] == "operation_reused"
 
 
 async def test_a_deletion_takes_a_key_too(http):
     id = await remembered(http)
     answers = [
-        await http.delete(f"{OWNER}/memories/{id}", headers={"Idempotency-Key": "d"}) for _ in range(2)
+        await http.delete(f"{OWNER}/memories/{id}", headers={"Idempotency-Key": "d"})
+        for _ in range(2)
     ]
     assert [one.json()["repeated"] for one in answers] == [False, True]
     assert answers[0].json()["items"] == answers[1].json()["items"]
@@ -121,14 +138,19 @@ async def test_a_version_that_has_changed_fails_the_precondition(http):
     read = await http.get(item, params=params)
     await http.put(item, json={"namespace": ["a"], "value": 2}, headers={"If-Match": '"1"'})
     late = await http.put(
-        item, json={"namespace": ["a"], "value": 3}, headers={"If-Match": read.headers.get("etag", '"1"')}
+        item,
+        json={"namespace": ["a"], "value": 3},
+        headers={"If-Match": read.headers.get("etag", '"1"')},
     )
     assert problem(late, 412)["code"] == "stale"
 
 
 async def test_a_batch_is_stored_whole_or_not_at_all(http):
     batch = {"statements": [{"content": "good"}, {"content": ""}]}
-    assert problem(await http.post(f"{OWNER}/memories/batch", json=batch), 422)["errors"][0]["item"] == 1
+    assert (
+        problem(await http.post(f"{OWNER}/memories/batch", json=batch), 422)["errors"][0]["item"]
+        == 1
+    )
     assert (await http.get(f"{OWNER}/count")).json() == 0
 
 
@@ -136,12 +158,16 @@ async def test_each_item_of_a_batch_can_be_its_own_operation(http):
     batch = {"statements": [{"content": "good"}, {"content": ""}, {"content": "also good"}]}
     headers = {"Idempotency-Key": "b"}
     first, again = [
-        (await http.post(f"{OWNER}/memories/batch?each=true", json=batch, headers=headers)).json()["outcomes"]
+        (await http.post(f"{OWNER}/memories/batch?each=true", json=batch, headers=headers)).json()[
+            "outcomes"
+        ]
         for _ in range(2)
     ]
     assert [one["status"] for one in first] == [200, 422, 200]
     assert first[0]["result"]["items"] == again[0]["result"]["items"]
-    assert (await http.get(f"{OWNER}/operations/b:2")).json()["items"] == first[2]["result"]["items"]
+    assert (await http.get(f"{OWNER}/operations/b:2")).json()["items"] == first[2]["result"][
+        "items"
+    ]
 
 
 async def test_pages_continue_by_their_cursor_for_the_same_credential_and_request_alone(book):
@@ -160,7 +186,9 @@ async def test_pages_continue_by_their_cursor_for_the_same_credential_and_reques
         async def page(who, cursor=None, owner="ann", **more):
             params = {"limit": 2, **more} | ({} if cursor is None else {"cursor": cursor})
             return await http.get(
-                f"/v1/owners/{owner}/records", params=params, headers={"Authorization": f"Bearer {who}"}
+                f"/v1/owners/{owner}/records",
+                params=params,
+                headers={"Authorization": f"Bearer {who}"},
             )
 
         found, cursor = [], None
@@ -180,7 +208,10 @@ async def test_pages_continue_by_their_cursor_for_the_same_credential_and_reques
 async def test_an_export_is_streamed_and_read_again_elsewhere(book, http):
     await remembered(http)
     lines = (await http.get("/v1/export")).text
-    async with memoranda.open("memory://", worker=False, embed=None) as other, asking(other) as there:
+    async with (
+        memoranda.open("memory://", worker=False, embed=None) as other,
+        asking(other) as there,
+    ):
         answer = await there.post("/v1/import", content=lines.encode())
         assert answer.status_code == 200, answer.text
         assert (await there.get(f"{OWNER}/count")).json() == 1
@@ -193,9 +224,9 @@ async def test_a_fact_is_shown_and_forgotten_by_its_key(http):
     assert [one["content"] for one in found["memories"]] == ["I like green tea"]
     done = await http.post(f"{OWNER}/forget", json={"key": "drink", "as_owner": True})
     assert done.status_code == 200, done.text
-    left = (await http.get(f"{OWNER}/records", params={"types": "memory", "as_owner": "true"})).json()[
-        "records"
-    ]
+    left = (
+        await http.get(f"{OWNER}/records", params={"types": "memory", "as_owner": "true"})
+    ).json()["records"]
     assert [one["content"] for one in left] == ["I live in Porto"]
 
 
@@ -208,7 +239,9 @@ async def test_an_owner_may_have_any_name(http):
 
 
 async def test_a_group_is_named_by_its_kind(http):
-    await http.post("/v1/owners/team/memories", params={"owner_kind": "group"}, json={"content": "ours"})
+    await http.post(
+        "/v1/owners/team/memories", params={"owner_kind": "group"}, json={"content": "ours"}
+    )
     assert (await http.get("/v1/owners/team/count")).json() == 0
     assert (await http.get("/v1/owners/team/count", params={"owner_kind": "group"})).json() == 1
 
@@ -327,6 +360,8 @@ async def test_a_version_is_refused_where_none_is_compared(http):
     id = await remembered(http)
     for version in ("*", '"x"', '""'):
         refused = await http.put(
-            f"{OWNER}/memories/{id}", json={"content": "I like coffee"}, headers={"If-Match": version}
+            f"{OWNER}/memories/{id}",
+            json={"content": "I like coffee"},
+            headers={"If-Match": version},
         )
         problem(refused, 422)

@@ -46,7 +46,8 @@ def test_what_a_text_denies_beside_it_turns_no_statement(statement, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["No, cancel it", "Der Termin ist abgesagt", "Ya no voy", "C'est annulé", "The trip is off"]
+    "text",
+    ["No, cancel it", "Der Termin ist abgesagt", "Ya no voy", "C'est annulé", "The trip is off"],
 )
 def test_an_end_is_recognised_in_each_language(text):
     assert ends_something(text)
@@ -58,7 +59,8 @@ def test_what_goes_on_is_no_end(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["Did not cancel the membership", "Hat das Abo nicht gekündigt", "Don't stop the summary"]
+    "text",
+    ["Did not cancel the membership", "Hat das Abo nicht gekündigt", "Don't stop the summary"],
 )
 def test_what_was_not_ended_is_told_from_what_was(text):
     assert denies_an_end(text)

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 from memoranda.text.scripts import folded, pieces
 from memoranda.text.stopwords import HANGUL_STOPS, PARTICLES, SPACELESS_STOPS, STOP_WORDS
-from memoranda.text.terms import MOST_ALTERNATIVES, RULE, pack, pack_text, query_groups, term_hash, terms_of
+from memoranda.text.terms import (
+    MOST_ALTERNATIVES,
+    RULE,
+    pack,
+    pack_text,
+    query_groups,
+    term_hash,
+    terms_of,
+)
 
 SENTENCES = {
     "en": "Yesterday Caroline's children were running through the gardens of their universities and stories",
@@ -63,7 +71,9 @@ def test_a_sign_that_joins_nothing_stays_out_of_the_word_on_every_python(word: s
 def unpacked(packed: bytes) -> dict[int, int]:
     """Return how often each term occurs, in the order of packing."""
     count = len(packed) // 9
-    return dict(zip(struct.unpack(f"<{count}Q", packed[: 8 * count]), packed[8 * count :], strict=True))
+    return dict(
+        zip(struct.unpack(f"<{count}Q", packed[: 8 * count]), packed[8 * count :], strict=True)
+    )
 
 
 def holds(text: str, question: str) -> bool:
@@ -108,7 +118,9 @@ def test_every_word_is_found_in_capitals_and_decomposed(language: str) -> None:
 def test_every_word_is_found_without_its_accents(language: str) -> None:
     sentence = SENTENCES[language]
     for word in filter(says_something, sentence.split()):
-        bare = "".join(part for part in unicodedata.normalize("NFD", word) if not unicodedata.combining(part))
+        bare = "".join(
+            part for part in unicodedata.normalize("NFD", word) if not unicodedata.combining(part)
+        )
         assert holds(sentence, bare), bare
 
 
@@ -162,7 +174,10 @@ def test_another_form_of_a_word_finds_it(text: str, question: str) -> None:
                 "12",
             ],
         ),
-        ("it cost 1,000.50 on 2024-05-13 at 12:30", ["1000.50", "1,000.50", "2024-05-13", "2024", "12:30"]),
+        (
+            "it cost 1,000.50 on 2024-05-13 at 12:30",
+            ["1000.50", "1,000.50", "2024-05-13", "2024", "12:30"],
+        ),
         ("call get_user_name in node.js", ["get_user_name", "user", "node.js", "node"]),
         ("l'amour dell'arte", ["amour", "l'amour", "arte"]),
         ("the end.Next one", ["end", "next"]),
@@ -172,7 +187,9 @@ def test_another_form_of_a_word_finds_it(text: str, question: str) -> None:
         ("my soft\u00adhyphen", ["softhyphen"]),
     ],
 )
-def test_joined_and_dressed_words_are_found_whole_and_in_parts(text: str, questions: list[str]) -> None:
+def test_joined_and_dressed_words_are_found_whole_and_in_parts(
+    text: str, questions: list[str]
+) -> None:
     assert [question for question in questions if not holds_all(text, question)] == []
 
 
@@ -187,7 +204,9 @@ def test_joined_and_dressed_words_are_found_whole_and_in_parts(text: str, questi
         ("Aus 東京 schrieb Ана über iPhone的壳", ["東京", "ана", "iphone", "壳"]),
     ],
 )
-def test_scripts_without_spaces_are_found_by_what_a_person_would_ask(text: str, questions: list[str]) -> None:
+def test_scripts_without_spaces_are_found_by_what_a_person_would_ask(
+    text: str, questions: list[str]
+) -> None:
     assert [question for question in questions if not holds(text, question)] == []
 
 
@@ -296,18 +315,26 @@ def test_threads_make_the_same_terms() -> None:
         assert list(threads.map(terms_of, texts)) == [terms_of(text) for text in texts]
 
 
-WORDS = sorted({word for sentence in SENTENCES.values() for word in sentence.split() if says_something(word)})
+WORDS = sorted(
+    {word for sentence in SENTENCES.values() for word in sentence.split() if says_something(word)}
+)
 ANY_WORD = st.one_of(
     st.sampled_from(WORDS),
     st.text(min_size=1, max_size=12),
-    st.text(st.characters(categories=("Ll", "Lu", "Lo", "Mn", "Mc", "Nd", "So")), min_size=1, max_size=8),
+    st.text(
+        st.characters(categories=("Ll", "Lu", "Lo", "Mn", "Mc", "Nd", "So")), min_size=1, max_size=8
+    ),
     st.text("abcdeéñüßıİøΣςяйё0189'’-._@/:+#,%&", min_size=1, max_size=12),
 )
 
 
 @settings(deadline=None, max_examples=400)
-@given(st.sampled_from(sorted(SENTENCES)), st.lists(ANY_WORD, min_size=1, max_size=4), st.booleans())
-def test_every_word_of_any_text_is_found_by_itself(language: str, words: list[str], within: bool) -> None:
+@given(
+    st.sampled_from(sorted(SENTENCES)), st.lists(ANY_WORD, min_size=1, max_size=4), st.booleans()
+)
+def test_every_word_of_any_text_is_found_by_itself(
+    language: str, words: list[str], within: bool
+) -> None:
     text = " ".join([SENTENCES[language], *words] if within else words)
     assert [word for word in filter(says_something, text.split()) if not holds(text, word)] == []
 
@@ -316,7 +343,9 @@ def test_every_word_of_any_text_is_found_by_itself(language: str, words: list[st
 @given(st.one_of(st.text(max_size=40), ANY_WORD))
 def test_alternatives_are_few_and_distinct(question: str) -> None:
     groups = query_groups(question)
-    assert all(1 <= len(group.hashes) == len(set(group.hashes)) <= MOST_ALTERNATIVES for group in groups)
+    assert all(
+        1 <= len(group.hashes) == len(set(group.hashes)) <= MOST_ALTERNATIVES for group in groups
+    )
     assert len(groups) == len({group.hashes for group in groups})
 
 

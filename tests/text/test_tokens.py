@@ -89,7 +89,9 @@ def test_nothing_takes_nothing() -> None:
 
 
 def test_a_longer_text_never_counts_less() -> None:
-    text = "Der Kunde bevorzugt metrische Einheiten. 会议改到星期四。 for i in range(10): pass 👩‍👩‍👧"
+    text = (
+        "Der Kunde bevorzugt metrische Einheiten. 会议改到星期四。 for i in range(10): pass 👩‍👩‍👧"
+    )
     # Of one language throughout: what language it is, is told by the whole.
     counts = [estimate(text[:end] + " der die und nicht") for end in range(len(text) + 1)]
     assert all(later >= earlier - 1 for earlier, later in itertools.pairwise(counts))

@@ -27,7 +27,10 @@ from memoranda.text.written_days import happened_words, validity_words
         ("2025-12/2026-02", "December 2025–February 2026"),
         ({"first": "1990-01-01", "after": "2000-01-01", "granularity": "decade"}, "in the 1990s"),
         ({"first": "2024-09-09", "after": "2024-09-10", "granularity": "year"}, "in 2024"),
-        ({"first": "2026-09-04", "after": "2026-09-05", "granularity": "part_of_day"}, "on 4 September 2026"),
+        (
+            {"first": "2026-09-04", "after": "2026-09-05", "granularity": "part_of_day"},
+            "on 4 September 2026",
+        ),
     ],
 )
 def test_a_day_is_written_only_where_one_was_said(given: Any, words: str) -> None:
@@ -37,7 +40,10 @@ def test_a_day_is_written_only_where_one_was_said(given: Any, words: str) -> Non
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"valid_from": datetime(2022, 9, 9, tzinfo=UTC), "valid_from_granularity": "year"}, "since 2022"),
+        (
+            {"valid_from": datetime(2022, 9, 9, tzinfo=UTC), "valid_from_granularity": "year"},
+            "since 2022",
+        ),
         (
             {"valid_from": datetime(2026, 6, 1, tzinfo=UTC), "valid_from_granularity": "month"},
             "since June 2026",
@@ -48,10 +54,15 @@ def test_a_day_is_written_only_where_one_was_said(given: Any, words: str) -> Non
             {"valid_to": datetime(2027, 4, 1, tzinfo=UTC), "valid_to_granularity": "month"},
             "until the end of March 2027",
         ),
-        ({"valid_to": datetime(2028, 9, 10, tzinfo=UTC), "valid_to_granularity": "year"}, "until 2028"),
+        (
+            {"valid_to": datetime(2028, 9, 10, tzinfo=UTC), "valid_to_granularity": "year"},
+            "until 2028",
+        ),
         ({"valid_to": datetime(2027, 4, 1, tzinfo=UTC)}, "until 2027-04-01"),
     ],
 )
 def test_a_validity_shows_no_day_that_nobody_named(fields: dict[str, Any], words: str) -> None:
-    memory = Memory(id=new_id(), owner=Owner(id="ana"), content="x", observed_at=datetime.now(UTC), **fields)
+    memory = Memory(
+        id=new_id(), owner=Owner(id="ana"), content="x", observed_at=datetime.now(UTC), **fields
+    )
     assert validity_words(memory) == [words]

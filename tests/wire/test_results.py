@@ -62,7 +62,11 @@ class Crossing:
         result = await verb(*args, **kwargs)
         crossed = from_json(name, json.loads(json.dumps(to_json(result), allow_nan=False)))
         if isinstance(result, ThreadHandle):
-            assert (crossed.thread, crossed.owner, crossed.view) == (result.id, result.owner, result._view)
+            assert (crossed.thread, crossed.owner, crossed.view) == (
+                result.id,
+                result.owner,
+                result._view,
+            )
         else:
             assert_same(result, crossed)
         self.asked.add(name)
@@ -80,12 +84,24 @@ async def of_conversations(ask: Crossing) -> None:
         "observed_at": DAY,
     }
     await ask(
-        "thread.append", [message, {"role": "assistant", "content": "Noted."}], on=thread, state={"n": 1}
+        "thread.append",
+        [message, {"role": "assistant", "content": "Noted."}],
+        on=thread,
+        state={"n": 1},
     )
     await ask("thread.feedback", "good", rating=4, about=1, on=thread, operation="judged")
     await ask("thread.operation", "judged", on=thread)
     await ask("thread.remember", "Ann lives in Lyon", on=thread)
-    for name in ("get", "messages", "newest", "window", "formed", "scheduled", "form", "form_again"):
+    for name in (
+        "get",
+        "messages",
+        "newest",
+        "window",
+        "formed",
+        "scheduled",
+        "form",
+        "form_again",
+    ):
         await ask(f"thread.{name}", on=thread)
     await ask("thread.schedule", after=5.0, on=thread)
     await ask("thread.scheduled", on=thread)
@@ -101,11 +117,19 @@ async def of_conversations(ask: Crossing) -> None:
 
 
 async def of_memories(ask: Crossing) -> Any:
-    fields = {"tags": ["a"], "data": {"n": 1.5}, "happened": "2026-05-07", "key": "home", "expires_at": DAY}
+    fields = {
+        "tags": ["a"],
+        "data": {"n": 1.5},
+        "happened": "2026-05-07",
+        "key": "home",
+        "expires_at": DAY,
+    }
     first = await ask(
         "remember", "ben", "Ben lives in Rome", operation="op", **{**fields, "expires_at": None}
     )
-    second = await ask("remember", "ben", "Ben lives in Oslo", key="home", sources=[first.id], pinned=True)
+    second = await ask(
+        "remember", "ben", "Ben lives in Oslo", key="home", sources=[first.id], pinned=True
+    )
     await ask(
         "memories.remember_all",
         "ben",
@@ -124,7 +148,13 @@ async def of_memories(ask: Crossing) -> Any:
     await ask("agents.put", "a", settings={"dream": {"enabled": True}})
     await ask("dreams.schedules")
     await ask("memories.supersede", "ben", first.id, other)
-    await ask("recall", "ben", "tea in Bergen", only={"since": DAY - timedelta(days=900)}, explain=[first.id])
+    await ask(
+        "recall",
+        "ben",
+        "tea in Bergen",
+        only={"since": DAY - timedelta(days=900)},
+        explain=[first.id],
+    )
     for name, arguments in {
         "records.get": [other],
         "why": [other],
@@ -132,7 +162,14 @@ async def of_memories(ask: Crossing) -> Any:
         "records.operation": ["op"],
     }.items():
         await ask(name, "ben", *arguments)
-    for name in ("context", "about", "records.list", "records.count", "records.readers", "records.ledger"):
+    for name in (
+        "context",
+        "about",
+        "records.list",
+        "records.count",
+        "records.readers",
+        "records.ledger",
+    ):
         await ask(name, "ben", **({"query": "tea"} if name == "context" else {"as_owner": True}))
     undone = await ask("memories.retract", "ben", other)
     await ask("undo", "ben", undone.position)
@@ -177,18 +214,31 @@ async def of_documents(ask: Crossing) -> None:
 
 
 async def of_a_tenant(ask: Crossing) -> None:
-    for name in ("agents.list", "agents.get", "agents.limits", "agents.put", "agents.get", "agents.list"):
+    for name in (
+        "agents.list",
+        "agents.get",
+        "agents.limits",
+        "agents.put",
+        "agents.get",
+        "agents.list",
+    ):
         given = {"description": "cooks"} if name.endswith("put") else {}
         await ask(name, *([] if name.endswith("list") else ["chef"]), **given)
     source = (await ask.book.remember("ann", "Ann likes it short")).id
     line = (
-        await ask("experience.add", "chef", "heuristics", "Answer briefly", evidence={"ann": [source]})
+        await ask(
+            "experience.add", "chef", "heuristics", "Answer briefly", evidence={"ann": [source]}
+        )
     ).id
     await ask("experience.add_evidence", "chef", line, {"ann": [source]})
     for name in ("check_privacy", "approve", "retire"):
         await ask(f"experience.{name}", "chef", line)
     await ask("experience.list", "chef", retired=True)
-    await ask("schemas.put", "Trip", parameters={"type": "object", "properties": {"to": {"type": "string"}}})
+    await ask(
+        "schemas.put",
+        "Trip",
+        parameters={"type": "object", "properties": {"to": {"type": "string"}}},
+    )
     await ask("schemas.get", "Trip")
     await ask("schemas.list")
     await ask("schemas.records", "ann", "Trip")
@@ -286,11 +336,15 @@ def test_an_answer_of_another_type_is_refused_with_its_place(change, field):
     assert caught.value.field == field
 
 
-async def test_what_a_newer_service_adds_is_ignored_and_what_an_older_one_lacks_has_its_default(book):
+async def test_what_a_newer_service_adds_is_ignored_and_what_an_older_one_lacks_has_its_default(
+    book,
+):
     receipt = await book.remember("ann", "Ann likes tea")
     written = to_json(await book.records.get("ann", receipt.id))
     del written["language"]
-    assert from_json("records.get", {**written, "mood": "fine"}) == await book.records.get("ann", receipt.id)
+    assert from_json("records.get", {**written, "mood": "fine"}) == await book.records.get(
+        "ann", receipt.id
+    )
 
 
 async def test_ten_hits_are_written_within_the_time_of_a_fast_answer(book):

@@ -74,7 +74,9 @@ def _since(root: Path, base: str, since: str) -> Change:
     unknown = git(root, "ls-files", "--others", "--exclude-standard", "-z")
     if differing is None or unknown is None:
         return Change("", "git cannot tell what changed")
-    return Change(base, since, frozenset(filter(None, [*differing.split("\0"), *unknown.split("\0")])))
+    return Change(
+        base, since, frozenset(filter(None, [*differing.split("\0"), *unknown.split("\0")]))
+    )
 
 
 def _find_base(root: Path) -> tuple[str, str]:
@@ -86,7 +88,11 @@ def _find_base(root: Path) -> tuple[str, str]:
         return "", "this is a shallow clone"
     if given := os.environ.get(BASE_VARIABLE):
         commit = _ancestor(root, given)
-        return (commit, f"${BASE_VARIABLE}") if commit else ("", f"${BASE_VARIABLE} is no ancestor of HEAD")
+        return (
+            (commit, f"${BASE_VARIABLE}")
+            if commit
+            else ("", f"${BASE_VARIABLE} is no ancestor of HEAD")
+        )
     bases = {}
     if passed := _ancestor(root, PASSED):
         bases[passed] = "the last commit that passed .ci/run"
@@ -97,7 +103,9 @@ def _find_base(root: Path) -> tuple[str, str]:
             bases.setdefault(common, f"the last commit in common with {branch}")
     if not bases:
         return "", "no landed commit is known that this one follows"
-    nearest = min(bases, key=lambda base: int(git(root, "rev-list", "--count", f"{base}..HEAD") or 0))
+    nearest = min(
+        bases, key=lambda base: int(git(root, "rev-list", "--count", f"{base}..HEAD") or 0)
+    )
     return nearest, bases[nearest]
 
 

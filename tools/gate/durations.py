@@ -15,7 +15,9 @@ KEY = "memoranda/durations"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option for the end of a run."""
     parser.addoption(
-        "--stop-at", type=float, help="skip tests that would start after this time, in seconds since 1970"
+        "--stop-at",
+        type=float,
+        help="skip tests that would start after this time, in seconds since 1970",
     )
 
 

@@ -9,7 +9,17 @@ from pathlib import Path, PurePosixPath
 
 from tools.checkout import ROOT
 
-FOLDERS = ("src", "conformance", "tests", "tools", "proofs", "bench", "evals", "examples", "templates")
+FOLDERS = (
+    "src",
+    "conformance",
+    "tests",
+    "tools",
+    "proofs",
+    "bench",
+    "evals",
+    "examples",
+    "templates",
+)
 #: Folders that stand on the path of Python.
 _ROOTS = ("src/", "conformance/", "templates/memory_service/src/")
 #: A module's name that is written out as a text, as in a patch.
@@ -23,7 +33,9 @@ _BY_NAME = re.compile(r"""\bimport_module\((?!\s*["'])""")
 def read_graph(root: Path = ROOT) -> dict[str, set[str]]:
     """Return the files that each file imports, both as paths in the checkout."""
     paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py"))]
-    names = {path.relative_to(root).as_posix(): path for path in paths if "__pycache__" not in path.parts}
+    names = {
+        path.relative_to(root).as_posix(): path for path in paths if "__pycache__" not in path.parts
+    }
     modules = {_module(name): name for name in names}
     return {name: _imported(name, path.read_text("utf-8"), modules) for name, path in names.items()}
 
@@ -42,7 +54,9 @@ def _imported(name: str, text: str, modules: Mapping[str, str]) -> set[str]:
     found = {modules[one] for one in named if one in modules}
     if _BY_NAME.search(text):
         # It imports modules by names that are made up when it runs; those are below it.
-        found |= {other for one, other in modules.items() if package and one.startswith(f"{package}.")}
+        found |= {
+            other for one, other in modules.items() if package and one.startswith(f"{package}.")
+        }
     if name.startswith("tests/"):
         above = (str(folder / "conftest.py") for folder in PurePosixPath(name).parents)
         found |= {path for path in above if _module(path) in modules}

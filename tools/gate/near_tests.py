@@ -165,7 +165,9 @@ def main(arguments: list[str]) -> int:
     ]
     left = begun + LAST_END - time.time()
     try:
-        return subprocess.run([*command, *arguments, *chosen], cwd=ROOT, check=False, timeout=left).returncode
+        return subprocess.run(
+            [*command, *arguments, *chosen], cwd=ROOT, check=False, timeout=left
+        ).returncode
     except subprocess.TimeoutExpired:
         print("stopped after four minutes: a test that had started did not end", flush=True)
         return 1

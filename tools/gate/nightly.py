@@ -25,7 +25,9 @@ State = dict[str, dict[str, Any]]
 def parts(root: Path = ROOT) -> dict[str, list[str]]:
     """Return the arguments of `./dev` for each part, the quickest first."""
     environments = sorted(path.stem for path in (root / "tests/frameworks").glob("*.lock"))
-    proofs = sorted(path.stem for path in (root / "proofs").glob("*.py") if not path.stem.startswith("_"))
+    proofs = sorted(
+        path.stem for path in (root / "proofs").glob("*.py") if not path.stem.startswith("_")
+    )
     return {
         "check": ["check"],
         "docs": ["docs", "build"],
@@ -63,7 +65,13 @@ def run_part(arguments: list[str], log: Path) -> bool:
     with log.open("wb") as output:
         command = [sys.executable, str(ROOT / "dev"), *arguments]
         done = subprocess.run(
-            command, cwd=ROOT, env=around, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False
+            command,
+            cwd=ROOT,
+            env=around,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            check=False,
         )
     return done.returncode == 0
 
@@ -84,9 +92,16 @@ def go_on(
         started = time.monotonic()
         log = folder / f"{name.replace('/', '-')}.log"
         passed = run(known[name], log)
-        state[name] = {"passed": passed, "commit": _commit(), "seconds": round(time.monotonic() - started)}
+        state[name] = {
+            "passed": passed,
+            "commit": _commit(),
+            "seconds": round(time.monotonic() - started),
+        }
         write(folder, state)
-        print(f"{name}: {_told(state[name])}{'' if passed else f'; its output is in {log}'}", flush=True)
+        print(
+            f"{name}: {_told(state[name])}{'' if passed else f'; its output is in {log}'}",
+            flush=True,
+        )
     failed = [name for name in known if name in state and not state[name]["passed"]]
     print(
         f"{len(state) - len(failed)} of {len(known)} parts of this round passed; failed: {', '.join(failed) or 'none'}"
@@ -108,9 +123,14 @@ def _commit() -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Go on with the round; with `--list`, say what has run in it."""
     known = parts()
-    parser = argparse.ArgumentParser(prog="./dev nightly", description="Run everything at full counts.")
+    parser = argparse.ArgumentParser(
+        prog="./dev nightly", description="Run everything at full counts."
+    )
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help="run these instead of what is due, as in proofs/kill"
+        "parts",
+        nargs="*",
+        metavar="part",
+        help="run these instead of what is due, as in proofs/kill",
     )
     parser.add_argument("--list", action="store_true", help="say how each part of this round ended")
     given = parser.parse_args(arguments)

@@ -40,7 +40,10 @@ def test_arguments(arguments: list[str], names_tests: bool) -> list[str]:
     if why := change.reason(AGAIN_COVERS):
         print(f"with the tests marked again: {why}", flush=True)
         return arguments
-    print(f"without the tests marked again: no path that they cover changed since {change.since}", flush=True)
+    print(
+        f"without the tests marked again: no path that they cover changed since {change.since}",
+        flush=True,
+    )
     return ["-m", "not again", *arguments]
 
 
@@ -53,6 +56,7 @@ def changed_frameworks(known: list[str]) -> list[str]:
         if why := change.reason([*FRAMEWORKS_COVER, *FRAMEWORK_COVERS.get(name, []), *own]):
             chosen.append(name)
         print(
-            f"{name}: {why or f'left out, no path that it covers changed since {change.since}'}", flush=True
+            f"{name}: {why or f'left out, no path that it covers changed since {change.since}'}",
+            flush=True,
         )
     return chosen

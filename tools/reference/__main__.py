@@ -12,7 +12,15 @@ from pathlib import Path
 
 from tools.checkout import ROOT
 from tools.recorded_runs import filled
-from tools.reference import commands, failures, frameworks, interfaces, measured, pictures, settings_tables
+from tools.reference import (
+    commands,
+    failures,
+    frameworks,
+    interfaces,
+    measured,
+    pictures,
+    settings_tables,
+)
 
 PAGES = Path(__file__).parent / "pages"
 DOCS = ROOT / "docs"
@@ -50,7 +58,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
 def made() -> dict[str, str]:
     """Return every page of the reference, and every picture, by its path below docs."""
     pages = {
-        f"reference/{page.stem}.md": _filled(page.read_text("utf-8")) for page in sorted(PAGES.glob("*.txt"))
+        f"reference/{page.stem}.md": _filled(page.read_text("utf-8"))
+        for page in sorted(PAGES.glob("*.txt"))
     }
     return pages | {f"pictures/{name}": text for name, text in pictures.files().items()}
 
@@ -67,7 +76,9 @@ def main(arguments: list[str]) -> int:
     differ = sorted(name for name in {*wanted, *there} if wanted.get(name) != there.get(name))
     if "--check" in arguments:
         if differ:
-            sys.stdout.write(f"out of date in docs: {', '.join(differ)}; run python -m tools.reference\n")
+            sys.stdout.write(
+                f"out of date in docs: {', '.join(differ)}; run python -m tools.reference\n"
+            )
         return 1 if differ else 0
     for name in differ:
         path = DOCS / name

@@ -56,14 +56,19 @@ def _command(name: str, command: click.Command, context: click.Context) -> list[
     help = (command.help or "").strip()
     for part in help.split("\n\n"):
         words = " ".join(part.split())
-        text += [textwrap.fill(words, LINE_LENGTH, break_long_words=False, break_on_hyphens=False), ""]
+        text += [
+            textwrap.fill(words, LINE_LENGTH, break_long_words=False, break_on_hyphens=False),
+            "",
+        ]
     own = [p for p in command.params if isinstance(p, click.Option) and p.name not in COMMON]
     text += [*_options(own), ""] if own else []
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
             found = command.get_command(context, inner)
             assert found is not None
-            text += _command(f"{name} {inner}", found, click.Context(found, info_name=inner, parent=context))
+            text += _command(
+                f"{name} {inner}", found, click.Context(found, info_name=inner, parent=context)
+            )
     return text
 
 
@@ -81,11 +86,16 @@ def _options(options: Sequence[click.Parameter]) -> list[str]:
 
 def _exits() -> list[str]:
     rows = ["## Exit codes", "", "| code | when |", "|---|---|", f"| {OK} | done |"]
-    rows.append(f"| {FOUND_FAULTS} | errors were found, a book is unhealthy, or the answer was no |")
+    rows.append(
+        f"| {FOUND_FAULTS} | errors were found, a book is unhealthy, or the answer was no |"
+    )
     by_code: dict[int, list[str]] = {}
     for name, code in EXIT_CODES.items():
         if code != FOUND_FAULTS:
             by_code.setdefault(code, []).append(name)
     rows += [f"| {code} | {', '.join(names)} |" for code, names in sorted(by_code.items())]
-    rows += [f"| {INTERRUPTED} | interrupted |", f"| {PIPE_CLOSED} | the reader of the output went away |"]
+    rows += [
+        f"| {INTERRUPTED} | interrupted |",
+        f"| {PIPE_CLOSED} | the reader of the output went away |",
+    ]
     return rows

@@ -56,7 +56,9 @@ def errors() -> str:
         about = " ".join((kind.__doc__ or "").split()).replace("``", "`")
         parent = "" if kind is MemorandaError else f"`{kind.__mro__[1].__name__}`"
         status = status_of(kind("")) if kind is not MemorandaError else 500
-        rows.append(f"| `{name}` | {parent} | `{kind.code}` | {EXIT_CODES[kind.code]} | {status} | {about} |")
+        rows.append(
+            f"| `{name}` | {parent} | `{kind.code}` | {EXIT_CODES[kind.code]} | {status} | {about} |"
+        )
     return "\n".join(rows)
 
 

@@ -51,7 +51,8 @@ _RESULTS = (
 def operations() -> str:
     """Return every function of a book, part by part, with its arguments and its words."""
     parts = [
-        _function(f"memoranda.{name}", getattr(memoranda, name)) for name in ("open", "copy", "cancel_copy")
+        _function(f"memoranda.{name}", getattr(memoranda, name))
+        for name in ("open", "copy", "cancel_copy")
     ]
     text = ["## Opening and copying\n", *parts]
     for part, group in _by_part():
@@ -84,7 +85,11 @@ def _function(name: str, function: Any) -> str:
             starred = True
         shown.append(_parameter(one))
     call = f"{name}({', '.join(one.replace(' ', _KEPT) for one in shown)})"
-    returns = "" if signature.return_annotation is inspect.Signature.empty else signature.return_annotation
+    returns = (
+        ""
+        if signature.return_annotation is inspect.Signature.empty
+        else signature.return_annotation
+    )
     wrapped = textwrap.fill(
         call, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
@@ -95,7 +100,9 @@ def _function(name: str, function: Any) -> str:
 
 def _parameter(one: inspect.Parameter) -> str:
     if one.name in _WHO:
-        return f"{one.name}={'()' if one.name == 'groups' else None if one.name == 'agent' else False}"
+        return (
+            f"{one.name}={'()' if one.name == 'groups' else None if one.name == 'agent' else False}"
+        )
     default = "" if one.default is one.empty else f" = {one.default!r}"
     kind = str(one.annotation)
     return f"{one.name}: {kind}{default}"
@@ -141,7 +148,9 @@ def _declared(of: type) -> Iterator[tuple[str, str, str]]:
         elif waits_for and (method := re.match(r"    def ([a-z]\w*)\(self\) -> (.+):$", line)):
             waits_for = ""
             value = vars(of).get(method[1])
-            words = inspect.getdoc(getattr(value, "fget", None) or getattr(value, "func", value)) or ""
+            words = (
+                inspect.getdoc(getattr(value, "fget", None) or getattr(value, "func", value)) or ""
+            )
             yield (
                 method[1],
                 method[2].replace("|", "\\|"),
@@ -161,10 +170,13 @@ def paths() -> str:
     rows = ["| request | operation | role | what it does |", "|---|---|---|---|"]
     for one in OPERATIONS.values():
         path = "/".join(
-            f"{{{wire_name(part[1:-1])}}}" if part.startswith("{") else part for part in one.path.split("/")
+            f"{{{wire_name(part[1:-1])}}}" if part.startswith("{") else part
+            for part in one.path.split("/")
         )
         summary = one.summary.replace("``", "`").replace("|", "\\|")
-        rows.append(f"| `{one.method} {path}` | `{one.name.rstrip('_')}` | {one.role} | {summary} |")
+        rows.append(
+            f"| `{one.method} {path}` | `{one.name.rstrip('_')}` | {one.role} | {summary} |"
+        )
     return "\n".join(rows)
 
 

@@ -68,7 +68,9 @@ def histograms() -> str:
 def counters() -> str:
     """Return the counters."""
     return _table(
-        "counter", "what is counted", {f"memoranda.{name}": told for name, told in _COUNTERS.items()}
+        "counter",
+        "what is counted",
+        {f"memoranda.{name}": told for name, told in _COUNTERS.items()},
     )
 
 
@@ -96,7 +98,9 @@ def proofs() -> str:
     rows = ["| proof | what it shows | count for each change | full count |", "|---|---|--:|--:|"]
     for name in names():
         told = _constants(name)
-        rows.append(f"| `{name}` | {told['ABOUT']} | {told['CI_COUNT']:,} | {told['FULL_COUNT']:,} |")
+        rows.append(
+            f"| `{name}` | {told['ABOUT']} | {told['CI_COUNT']:,} | {told['FULL_COUNT']:,} |"
+        )
     return "\n".join(rows)
 
 

@@ -26,8 +26,12 @@ class Palette(NamedTuple):
     red: str
 
 
-LIGHT = Palette("#1b1f24", "#57606a", "#57606a", "#f6f8fa", "#dbeafe", "#dcfce7", "#fef3c7", "#fee2e2")
-DARK = Palette("#e6edf3", "#a9b4c0", "#a9b4c0", "#20262e", "#1e3a5f", "#14432a", "#4d3b0a", "#5c1f1f")
+LIGHT = Palette(
+    "#1b1f24", "#57606a", "#57606a", "#f6f8fa", "#dbeafe", "#dcfce7", "#fef3c7", "#fee2e2"
+)
+DARK = Palette(
+    "#e6edf3", "#a9b4c0", "#a9b4c0", "#20262e", "#1e3a5f", "#14432a", "#4d3b0a", "#5c1f1f"
+)
 
 
 @dataclass
@@ -59,7 +63,9 @@ class Drawing:
             )
         )
         for number, line in enumerate(held):
-            self.text(x + width / 2, y + 20 + _LINE * number, line, bold=number == 0 and len(held) > 1)
+            self.text(
+                x + width / 2, y + 20 + _LINE * number, line, bold=number == 0 and len(held) > 1
+            )
         self.height = max(self.height, y + height)
         return y + height
 
@@ -186,7 +192,9 @@ def recall() -> Drawing:
     one = Drawing("A recall: the parts of each hit's score")
     lower = one.box(18, 4, WIDTH - 36, ["“What may I not eat?”"], "blue")
     one.line((WIDTH / 2, lower), (WIDTH / 2, lower + 18))
-    lower = one.box(18, lower + 19, WIDTH - 36, ["what the view may see", "words, meaning, neighbours, time"])
+    lower = one.box(
+        18, lower + 19, WIDTH - 36, ["what the view may see", "words, meaning, neighbours, time"]
+    )
     one.line((WIDTH / 2, lower), (WIDTH / 2, lower + 18))
     y = lower + 38
     hits = [

@@ -32,7 +32,13 @@ from memoranda.formation.schemas.schema_check import (
     SCHEMA_BYTES,
 )
 from memoranda.formation.schemas.validation import CHECKED_FORMATS, UNCHECKED_FORMATS
-from memoranda.model.data_filters import MOST_CHOICES, MOST_CONDITIONS, MOST_PARTS, MOST_PATH, OPERAND_SIZE
+from memoranda.model.data_filters import (
+    MOST_CHOICES,
+    MOST_CONDITIONS,
+    MOST_PARTS,
+    MOST_PATH,
+    OPERAND_SIZE,
+)
 from memoranda.model.experience_lines import MOST_USERS
 from memoranda.model.memories import MOST_QUOTES
 from memoranda.model.records import Limits
@@ -84,7 +90,8 @@ def of_agents() -> str:
     }
     rows = ["| section | an agent's own |", "|---|---|"]
     rows += [
-        f"| `{section}` | {', '.join(f'`{name}`' for name in names)} |" for section, names in named.items()
+        f"| `{section}` | {', '.join(f'`{name}`' for name in names)} |"
+        for section, names in named.items()
     ]
     context = ["| setting of `context` | default | meaning |", "|---|---|---|"]
     context += [
@@ -101,7 +108,9 @@ def limits() -> str:
         for name, field in of.model_fields.items():
             low, high = _bounds(field)
             if low or high:
-                rows.append(f"| `{section}.{name}` | {_default(field)} | {low or '–'} | {high or '–'} |")
+                rows.append(
+                    f"| `{section}.{name}` | {_default(field)} | {low or '–'} | {high or '–'} |"
+                )
     return "\n".join(rows)
 
 
@@ -129,7 +138,10 @@ def keywords() -> str:
 def _sizes() -> Iterator[tuple[str, int]]:
     yield "characters of an owner's, an agent's or a group's name, and of an external id", 255
     yield "levels of a JSON value", DATA_DEPTH
-    yield "sources that a memory lists; further ones are counted, and `why` shows them in pages", MOST_LISTED
+    yield (
+        "sources that a memory lists; further ones are counted, and `why` shows them in pages",
+        MOST_LISTED,
+    )
     yield "quotes of a memory", MOST_QUOTES
     yield "users whose evidence a line of experience keeps", MOST_USERS
     yield "names in one `items.get_many`", MOST_NAMES

@@ -19,7 +19,9 @@ from memoranda_conformance.suite import Suite
 class ArchiveSuite(Suite):
     """Tests of archived memories."""
 
-    async def test_an_archived_memory_is_active_and_in_no_list_of_active_ones(self, engine: Engine) -> None:
+    async def test_an_archived_memory_is_active_and_in_no_list_of_active_ones(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea, chess = await pen.remember("likes tea"), await pen.remember("plays chess")
         receipt = await archived(pen, tea)
@@ -74,16 +76,22 @@ class ArchiveSuite(Suite):
         assert {part.id: part.code for part in receipt.ignored} == staying and not receipt.items
         tea = await pen.remember("likes tea")
         await pen.write(Confirm(tea))
-        assert [part.code for part in (await pen.write(Archive(tea, 1, "unused"))).ignored] == ["changed"]
+        assert [part.code for part in (await pen.write(Archive(tea, 1, "unused"))).ignored] == [
+            "changed"
+        ]
         gone = await pen.remember("gone")
         await pen.erase(gone)
-        assert [part.code for part in (await pen.write(Archive(gone, 1, "unused"))).ignored] == ["erased"]
+        assert [part.code for part in (await pen.write(Archive(gone, 1, "unused"))).ignored] == [
+            "erased"
+        ]
 
     async def test_one_undo_brings_back_what_nobody_changed_since_and_names_the_rest(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine)
-        kept, erased, newer, woken, later = [await pen.remember(f"fact {n}", key=f"k{n}") for n in range(5)]
+        kept, erased, newer, woken, later = [
+            await pen.remember(f"fact {n}", key=f"k{n}") for n in range(5)
+        ]
         night = await archived(pen, kept, erased, newer, woken)
         await pen.erase(erased)
         await pen.remember("fact 2 anew", key="k2")
@@ -111,12 +119,15 @@ class ArchiveSuite(Suite):
 
     async def test_the_limit_of_archived_memories_refuses(self, engine: Engine) -> None:
         pen = Pen(
-            engine, limits=Limits(memories_per_owner=1, archived_per_owner=2, at_capacity="evict_oldest")
+            engine,
+            limits=Limits(memories_per_owner=1, archived_per_owner=2, at_capacity="evict_oldest"),
         )
         for number in range(3):
             await pen.remember(f"fact {number}")
         assert len(await ids(pen, "archived")) == 2
-        with pytest.raises(LimitReached, match=r"\(2/2\).*archived_per_owner.*raise the limit") as caught:
+        with pytest.raises(
+            LimitReached, match=r"\(2/2\).*archived_per_owner.*raise the limit"
+        ) as caught:
             await pen.remember("one too many")
         assert caught.value.field == "archived_per_owner"
         await pen.erase(min(await ids(pen, "archived")))
@@ -145,7 +156,9 @@ class ArchiveSuite(Suite):
         ]
         jazz = Pen(engine, view=View(agent="jazz"), limits=limits)
         with pytest.raises(LimitReached, match="memories_per_owner"):
-            await jazz.remember("fact 0, corrected", agent="tea", supersedes=(first,), audience=EVERYONE)
+            await jazz.remember(
+                "fact 0, corrected", agent="tea", supersedes=(first,), audience=EVERYONE
+            )
         assert await ids(tea, "active") == {second, third} and await ids(tea, "archived") == {first}
 
     async def test_erasing_its_only_source_erases_it(self, engine: Engine) -> None:
@@ -167,5 +180,8 @@ async def archived(pen: Pen, *wanted: UUID) -> Receipt:
 async def ids(pen: Pen, *statuses: str) -> set[UUID]:
     """Return the ids of the memories with these statuses."""
     return {
-        one.id for one in await pen.scan(types=frozenset({RecordType.MEMORY}), statuses=frozenset(statuses))
+        one.id
+        for one in await pen.scan(
+            types=frozenset({RecordType.MEMORY}), statuses=frozenset(statuses)
+        )
     }

@@ -8,7 +8,15 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import ChangeAudience, Confirm, Import, Remember, Retract, RetractSource, Undo
+from memoranda.model.changes import (
+    ChangeAudience,
+    Confirm,
+    Import,
+    Remember,
+    Retract,
+    RetractSource,
+    Undo,
+)
 from memoranda.model.memories import Cited, MemoryStatus
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import EVERYONE, WHOLE
@@ -52,19 +60,25 @@ class ConfirmationSuite(Suite):
         stands = await pen.read(memory)
         assert stands.sources == (*heard[:3], best, *late[-4:])
         assert (stands.source_count, stands.confirmations) == (21, 20)
-        assert [one.message for one in stands.quotes] == [id for id in stands.sources if id != heard[0]]
+        assert [one.message for one in stands.quotes] == [
+            id for id in stands.sources if id != heard[0]
+        ]
         pairs = await engine.unlisted(pen.owner, WHOLE, memory)
         assert [id for _, id in pairs] == sorted({*heard, *late} - set(stands.sources))
         assert (
             await engine.unlisted(pen.owner, WHOLE, memory, SourcePage(after=pairs[3][1], limit=2))
             == pairs[4:6]
         )
-        assert await engine.unlisted(pen.owner, WHOLE, memory, SourcePage((heard[0], pairs[7][1]))) == [
-            pairs[7]
-        ]
+        assert await engine.unlisted(
+            pen.owner, WHOLE, memory, SourcePage((heard[0], pairs[7][1]))
+        ) == [pairs[7]]
 
-    @pytest.mark.parametrize("make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"])
-    async def test_what_one_more_confirmation_stores_is_bounded(self, engine: Engine, make: object) -> None:
+    @pytest.mark.parametrize(
+        "make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"]
+    )
+    async def test_what_one_more_confirmation_stores_is_bounded(
+        self, engine: Engine, make: object
+    ) -> None:
         said = await make(Pen(engine), 40)  # type: ignore[operator] # one of two functions
         size = await _stored(engine, said)
         more = await said.pen.say(said.thread, *(f"tea again {n}" for n in range(20)))
@@ -82,7 +96,9 @@ class ConfirmationSuite(Suite):
         assert [item.version for item in receipt.items] == [2]
         assert (await said.pen.read(said.record)).source_count == 61
 
-    @pytest.mark.parametrize("make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"])
+    @pytest.mark.parametrize(
+        "make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"]
+    )
     @pytest.mark.parametrize("place", [0, 10, 19], ids=["first", "middle", "last"])
     async def test_forgetting_one_message_takes_it_from_the_sources_and_nothing_else(
         self, engine: Engine, make: object, place: int
@@ -101,7 +117,9 @@ class ConfirmationSuite(Suite):
         steps = await engine.history(said.pen.owner, WHOLE, said.record)
         assert all(step.record is None for step in steps[:-1])
 
-    @pytest.mark.parametrize("make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"])
+    @pytest.mark.parametrize(
+        "make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"]
+    )
     async def test_a_memory_is_forgotten_with_its_last_source_in_whatever_order_they_go(
         self, engine: Engine, make: object
     ) -> None:
@@ -132,7 +150,9 @@ class ConfirmationSuite(Suite):
         assert (await said.pen.read(said.record)).sources == tuple(said.said[13:15])
         assert await said.sources() == set(said.said[13:15])
 
-    async def test_a_statement_stays_while_one_unlisted_source_bears_it(self, engine: Engine) -> None:
+    async def test_a_statement_stays_while_one_unlisted_source_bears_it(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         one, other = await pen.say(await pen.open(), "faulty", "sound")
         notes = [await pen.remember(f"note {n}", sources=(one,)) for n in range(12)]
@@ -143,7 +163,9 @@ class ConfirmationSuite(Suite):
         assert {ignored.id for ignored in receipt.ignored} == {notes[5], sum_}
         assert (await pen.read(sum_)).active
 
-    async def test_a_statement_is_retracted_with_all_its_sources_listed_or_not(self, engine: Engine) -> None:
+    async def test_a_statement_is_retracted_with_all_its_sources_listed_or_not(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         (one,) = await pen.say(await pen.open(), "faulty")
         notes = [await pen.remember(f"note {n}", sources=(one,)) for n in range(12)]
@@ -151,7 +173,9 @@ class ConfirmationSuite(Suite):
         assert (await pen.write(RetractSource(one, "a joke"))).ignored == ()
         assert (await pen.read(sum_)).status is MemoryStatus.RETRACTED
 
-    async def test_what_rests_on_one_source_is_retracted_in_the_order_of_ids(self, engine: Engine) -> None:
+    async def test_what_rests_on_one_source_is_retracted_in_the_order_of_ids(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         (one,) = await pen.say(await pen.open(), "faulty")
         first, second = [await pen.remember(f"note {n}", sources=(one,)) for n in range(2)]
@@ -160,7 +184,9 @@ class ConfirmationSuite(Suite):
         receipt = await pen.write(RetractSource(one))
         assert receipt.ids() == (first, second, third, fourth)
 
-    async def test_a_message_that_is_a_source_already_is_not_added_again(self, engine: Engine) -> None:
+    async def test_a_message_that_is_a_source_already_is_not_added_again(
+        self, engine: Engine
+    ) -> None:
         said = await Said.tea(Pen(engine), 20)
         before = await said.pen.read(said.record)
         await said.pen.write(Confirm(said.record, tuple(said.said[:12])))
@@ -170,7 +196,9 @@ class ConfirmationSuite(Suite):
         again = patched(document.said[9], {}, {"likes": ["tea"]})
         assert [one.code for one in (await document.pen.write(again)).ignored] == ["unchanged"]
 
-    @pytest.mark.parametrize("make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"])
+    @pytest.mark.parametrize(
+        "make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"]
+    )
     async def test_an_undone_confirmation_is_no_source_and_an_undone_undo_makes_it_one(
         self, engine: Engine, make: object
     ) -> None:
@@ -184,7 +212,9 @@ class ConfirmationSuite(Suite):
         await said.pen.write(Undo(undone.position, with_dependents=True))
         assert await said.sources() == set(said.said)
 
-    @pytest.mark.parametrize("make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"])
+    @pytest.mark.parametrize(
+        "make", [Said.tea, Said.field], ids=["a memory", "an item of a profile"]
+    )
     async def test_versions_go_with_a_source_that_only_an_undone_one_had(
         self, engine: Engine, make: object
     ) -> None:
@@ -197,11 +227,15 @@ class ConfirmationSuite(Suite):
         with pytest.raises(InvalidInput, match="erasure"):
             await said.pen.write(Undo(said.positions[11], with_dependents=True))
 
-    async def test_a_random_story_has_the_sources_that_a_whole_list_would_have(self, engine: Engine) -> None:
+    async def test_a_random_story_has_the_sources_that_a_whole_list_would_have(
+        self, engine: Engine
+    ) -> None:
         for seed in range(3):
             await _story(Pen(engine), Random(seed))
 
-    async def test_the_sources_of_a_value_stay_small_however_often_it_changes(self, engine: Engine) -> None:
+    async def test_the_sources_of_a_value_stay_small_however_often_it_changes(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         towns = await pen.say(thread, *(f"I moved {n}" for n in range(40)))
@@ -209,12 +243,16 @@ class ConfirmationSuite(Suite):
         for number, message in enumerate(towns[1:]):
             await pen.write(patched(message, {"town": ["Bonn", "Rome"][number % 2]}))
         document = await pen.read(receipt.id)
-        assert len(document.past) <= MOST_LISTED + 1 and document.grounds == {"town": ((towns[-1],),)}
+        assert len(document.past) <= MOST_LISTED + 1 and document.grounds == {
+            "town": ((towns[-1],),)
+        }
         assert receipt.id in (await pen.erase(towns[7])).kept
         steps = await engine.history(pen.owner, WHOLE, receipt.id)
         assert all(step.record is None for step in steps[:-1])
 
-    async def test_unlisted_sources_come_along_with_a_copy(self, engine: Engine, another: Engine) -> None:
+    async def test_unlisted_sources_come_along_with_a_copy(
+        self, engine: Engine, another: Engine
+    ) -> None:
         said, field = await Said.tea(Pen(engine), 20), await Said.field(Pen(engine, BEN), 20)
         assert await arrived(engine, another)
         for _ in range(2):  # a second time nothing changes
@@ -262,7 +300,9 @@ class ConfirmationSuite(Suite):
         gone = [said.said[0], *next(iter(unlisted.values()))[2:5]]
         messages = await engine.get(ANN, WHOLE, gone)
         thread = (await engine.get(ANN, WHOLE, [said.thread]))[said.thread]
-        await other.write(Import(thread), *(Import(one, packed("tea")) for one in messages.values()))
+        await other.write(
+            Import(thread), *(Import(one, packed("tea")) for one in messages.values())
+        )
         await other.erase(*gone)
         await other.write(Import(memory, packed("likes tea"), unlisted=unlisted))
         assert await sources_of(another, other, said.record) == set(said.said) - set(gone)
@@ -275,13 +315,17 @@ class ConfirmationSuite(Suite):
         pairs = await engine.unlisted(ANN, WHOLE, said.record)
         group, shared = pairs[0][0], [source for _, source in pairs[-5:]]
         own = [*shared, new_id(), new_id()]
-        theirs = memory.changed(id=new_id(), owner=BEN, unlisted=(Unlisted.of(group, own, memory.version),))
+        theirs = memory.changed(
+            id=new_id(), owner=BEN, unlisted=(Unlisted.of(group, own, memory.version),)
+        )
         await ben.write(Import(theirs, packed("likes tea"), unlisted={group: own}))
         assert await said.sources() == set(said.said)
         assert await sources_of(engine, ben, theirs.id) == {*memory.sources, *own}
         page = SourcePage((pairs[0][1], *own))
         assert await engine.unlisted(ANN, WHOLE, said.record, page) == [pairs[0], *pairs[-5:]]
-        assert await engine.unlisted(BEN, WHOLE, theirs.id, page) == [(group, id) for id in sorted(own)]
+        assert await engine.unlisted(BEN, WHOLE, theirs.id, page) == [
+            (group, id) for id in sorted(own)
+        ]
         await said.pen.write(Undo(said.positions[-1]))
         assert await said.sources() == set(said.said[:-1])
         assert await sources_of(engine, ben, theirs.id) == {*memory.sources, *own}
@@ -327,7 +371,9 @@ class ConfirmationSuite(Suite):
         assert await engine.unlisted(BEN, WHOLE, memory) == []
         assert await engine.unlisted(ANN, AT_B, memory, SourcePage(said)) == []
 
-    async def test_no_memory_becomes_wider_than_a_source_that_it_does_not_list(self, engine: Engine) -> None:
+    async def test_no_memory_becomes_wider_than_a_source_that_it_does_not_list(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         said = await pen.say(await pen.open(), *(f"tea {n}" for n in range(20)))
         memory = await pen.remember("likes tea", sources=said, audience=FOR_A, agent="a")
@@ -355,7 +401,9 @@ class ConfirmationSuite(Suite):
         assert await engine.unlisted(ANN, AT_B, sum_, SourcePage(limit=11)) == seen
         steps = await engine.history(ANN, AT_B, sum_)
         shown = [await pen.find(sum_, AT_B), *(step.record for step in steps)]
-        assert all(str(hidden) not in record.model_dump_json() for record in shown if record is not None)
+        assert all(
+            str(hidden) not in record.model_dump_json() for record in shown if record is not None
+        )
 
     async def test_the_same_statement_is_not_formed_again_from_an_unlisted_source(
         self, engine: Engine
@@ -378,7 +426,9 @@ async def _stored(engine: Engine, said: Said) -> int:
 async def _links(engine: Engine, said: Said) -> set[tuple[bytes, ...]]:
     whole = await engine.owner_pieces(said.pen.owner)
     assert whole is not None
-    return {tuple(piece.sources) for piece in whole.records} | {p for r in whole.records for p in r.unlisted}
+    return {tuple(piece.sources) for piece in whole.records} | {
+        p for r in whole.records for p in r.unlisted
+    }
 
 
 async def _story(pen: Pen, dice: Random) -> None:

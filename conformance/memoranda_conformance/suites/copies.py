@@ -21,7 +21,17 @@ from memoranda.model.passages import Use
 from memoranda.model.records import WHOLE, Audience, Owner
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
-from memoranda_conformance.builders import ANN, BEN, GUIDE, LARGE, SMALL, START, Pen, a_memory, vectors_of
+from memoranda_conformance.builders import (
+    ANN,
+    BEN,
+    GUIDE,
+    LARGE,
+    SMALL,
+    START,
+    Pen,
+    a_memory,
+    vectors_of,
+)
 from memoranda_conformance.suite import Suite
 from memoranda_conformance.suites.maintenance import a_full_life, everything
 
@@ -36,7 +46,9 @@ async def a_whole_book(engine: Engine) -> None:
     await a_full_life(pen)
     await ben.remember("likes tea", audience=Audience.of_groups(["x", "ü"]))
     await ben.write(
-        jobs=(JobDraft("form", "b", {"b": 1, "ä": [None]}, (new_id(),)),), operation="job", request=b"j"
+        jobs=(JobDraft("form", "b", {"b": 1, "ä": [None]}, (new_id(),)),),
+        operation="job",
+        request=b"j",
     )
     await ben.erase_all()
     back = await ben.remember("is back", key="mood")
@@ -155,7 +167,11 @@ class MovingSuite(Suite):
 
     async def test_pieces_come_in_the_order_of_their_keys(self, engine: Engine) -> None:
         await a_whole_book(engine)
-        shapes = {PieceKind.RECORD: RecordPiece, PieceKind.ENTRY: EntryPiece, PieceKind.STONE: StonePiece}
+        shapes = {
+            PieceKind.RECORD: RecordPiece,
+            PieceKind.ENTRY: EntryPiece,
+            PieceKind.STONE: StonePiece,
+        }
         eras = await engine.eras(b"", 1000)
         assert eras == sorted(eras)
         assert await engine.eras(eras[0], 1) == (await engine.eras(b"", 2))[1:]
@@ -178,7 +194,9 @@ class MovingSuite(Suite):
         await arrived(engine, another)
         await lay_all(engine, another)
         await another.end_arrival(COPY)
-        again = await there.write(there.remembering("tea", id=memory), operation="one", request=b"x")
+        again = await there.write(
+            there.remembering("tea", id=memory), operation="one", request=b"x"
+        )
         assert (again.repeated, again.position, again.items) == (True, first.position, first.items)
         await there.write(Undo(first.position))
         assert not (await there.read(memory)).active

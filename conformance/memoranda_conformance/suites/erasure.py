@@ -46,7 +46,9 @@ from memoranda_conformance.suite import Suite
 class ErasureSuite(Suite):
     """Tests that erasing a record also erases what is derived from it alone."""
 
-    async def test_a_statement_that_rests_on_it_alone_goes_with_a_message(self, engine: Engine) -> None:
+    async def test_a_statement_that_rests_on_it_alone_goes_with_a_message(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         tea, cake = await pen.say(thread, "tea", "cake")
@@ -60,7 +62,12 @@ class ErasureSuite(Suite):
             "memory": 2,
             "terms": 3,
         }
-        assert (receipt.kept, receipt.repeated, receipt.owner, receipt.at) == ((), (), pen.owner, pen.now)
+        assert (receipt.kept, receipt.repeated, receipt.owner, receipt.at) == (
+            (),
+            (),
+            pen.owner,
+            pen.now,
+        )
         for id in (tea, likes, buy):
             assert await engine.history(pen.owner, WHOLE, id) == []
 
@@ -78,7 +85,9 @@ class ErasureSuite(Suite):
         kept = await pen.read(memory)
         assert receipt.kept == (memory,)
         assert (kept.sources, kept.version, kept.content) == ((two,), 3, "likes tea")
-        assert [(step.verb, step.record) for step in await engine.history(pen.owner, WHOLE, memory)] == [
+        assert [
+            (step.verb, step.record) for step in await engine.history(pen.owner, WHOLE, memory)
+        ] == [
             (Verb.REMEMBER, None),
             (Verb.CONFIRM, None),
             (Verb.UNSOURCE, kept),
@@ -104,11 +113,15 @@ class ErasureSuite(Suite):
         assert set(receipt.kept) == {mixed, outside}
         for id in (mixed, outside):
             assert ((await pen.read(id)).sources, (await pen.read(id)).thread) == (elsewhere, None)
-        assert [await pen.find(id) for id in (thread, *said, episode.id, told, derived)] == [None] * 6
+        assert [await pen.find(id) for id in (thread, *said, episode.id, told, derived)] == [
+            None
+        ] * 6
         with pytest.raises(NotFound):
             await pen.say(thread, "more")
 
-    async def test_what_rests_on_a_key_goes_with_the_owner_whom_it_opened(self, engine: Engine) -> None:
+    async def test_what_rests_on_a_key_goes_with_the_owner_whom_it_opened(
+        self, engine: Engine
+    ) -> None:
         pen, tenant = Pen(engine), Pen(engine, Owner(kind=OwnerKind.TENANT, id="default"))
         await pen.remember("likes tea")
         key = Key(id=new_id(), owner=tenant.owner, name="web", digest="0" * 64, opens=ANN)
@@ -121,16 +134,23 @@ class ErasureSuite(Suite):
         assert await tenant.find(other) is not None
 
     async def test_what_went_with_another_owner_counts_no_more(self, engine: Engine) -> None:
-        pen, other = Pen(engine), Pen(engine, BEN, limits=Limits(memories_per_owner=1, at_capacity="reject"))
+        pen, other = (
+            Pen(engine),
+            Pen(engine, BEN, limits=Limits(memories_per_owner=1, at_capacity="reject")),
+        )
         told = await pen.remember("likes tea")
-        heard = await other.write(Import(a_memory(BEN, "ann likes tea", sources=(told,)), packed("tea")))
+        heard = await other.write(
+            Import(a_memory(BEN, "ann likes tea", sources=(told,)), packed("tea"))
+        )
         await pen.erase_all()
         assert await other.find(heard.id) is None
         await other.remember("likes cake")
         with pytest.raises(LimitReached):
             await other.remember("likes bread")
 
-    async def test_what_a_forgotten_statement_had_superseded_is_named_and_stays(self, engine: Engine) -> None:
+    async def test_what_a_forgotten_statement_had_superseded_is_named_and_stays(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         old = await pen.remember("likes tea", key="drink")
         new = await pen.remember("likes gin", key="drink")
@@ -200,7 +220,9 @@ class ErasureSuite(Suite):
         await pen.erase(own, view=AT_A)
         assert {record.id for record in await pen.scan()} == {others, nobodys}
         with pytest.raises(NotAllowed):
-            await engine.erase(Target(pen.owner, AT_A, Actor("agent", "a"), everything=True), pen.tick())
+            await engine.erase(
+                Target(pen.owner, AT_A, Actor("agent", "a"), everything=True), pen.tick()
+            )
         assert len(await pen.scan()) == 2
 
     async def test_an_erased_id_is_recognised_and_does_not_come_back(self, engine: Engine) -> None:
@@ -211,7 +233,9 @@ class ErasureSuite(Suite):
         await pen.erase(memory)
         first, last = await pen.ledger()
         assert [(line.hash, line.erased, line.id) for line in first.lines] == [(None, True, memory)]
-        assert [(line.verb, line.hash, line.id) for line in last.lines] == [(Verb.ERASE, None, memory)]
+        assert [(line.verb, line.hash, line.id) for line in last.lines] == [
+            (Verb.ERASE, None, memory)
+        ]
         assert [(entry.actor.kind, entry.actor.id) for entry in (first, last)] == [
             ("application", "the suite"),
             ("owner", "ann"),
@@ -219,7 +243,9 @@ class ErasureSuite(Suite):
         with pytest.raises(Erased):
             await pen.write(Undo(1))
 
-    async def test_a_line_of_experience_loses_the_evidence_that_was_forgotten(self, engine: Engine) -> None:
+    async def test_a_line_of_experience_loses_the_evidence_that_was_forgotten(
+        self, engine: Engine
+    ) -> None:
         guide, ann, ben = Pen(engine, GUIDE), Pen(engine), Pen(engine, BEN)
         hers, his = await ann.remember("ann's"), await ben.remember("ben's")
         both = a_line(GUIDE, "ask for the date", [(ann.owner, hers), (ben.owner, his)])
@@ -239,7 +265,9 @@ class ErasureSuite(Suite):
         await ben.erase_all()
         assert {record.id for record in await guide.scan()} == {free.id}
 
-    async def test_a_line_goes_with_whom_it_may_tell_of_unless_it_was_approved(self, engine: Engine) -> None:
+    async def test_a_line_goes_with_whom_it_may_tell_of_unless_it_was_approved(
+        self, engine: Engine
+    ) -> None:
         guide, ann, ben = Pen(engine, GUIDE), Pen(engine), Pen(engine, BEN)
         hers, his = await ann.remember("ann's"), await ben.remember("ben's")
         more = await ann.remember("ann's, too")
@@ -248,7 +276,10 @@ class ErasureSuite(Suite):
         read = a_line(GUIDE, "people like tea", evidence, guarded=False, approved_at=START)
         kept = a_line(GUIDE, "tea is liked", [(ann.owner, hers), (ben.owner, his)], guarded=False)
         kept = kept.changed(
-            evidence=(kept.evidence[0].model_copy(update={"sources": (hers, more)}), kept.evidence[1])
+            evidence=(
+                kept.evidence[0].model_copy(update={"sources": (hers, more)}),
+                kept.evidence[1],
+            )
         )
         await guide.write(*map(AddExperience, (telling, read, kept)))
         await ann.erase(hers)
@@ -269,7 +300,8 @@ class ErasureSuite(Suite):
         old = await pen.era()
         receipt = await pen.erase_all()
         assert {
-            kind: receipt.removed[kind] for kind in ("thread", "message", "memory", "profile", "versions")
+            kind: receipt.removed[kind]
+            for kind in ("thread", "message", "memory", "profile", "versions")
         } == {
             "thread": 1,
             "message": 1,
@@ -277,7 +309,11 @@ class ErasureSuite(Suite):
             "profile": 1,
             "versions": 1,
         }
-        assert (await pen.scan(), await pen.ledger(), await Follower(engine).follow()) == ([], [], {})
+        assert (await pen.scan(), await pen.ledger(), await Follower(engine).follow()) == (
+            [],
+            [],
+            {},
+        )
         assert pen.owner not in await engine.owners("default")
         again = await pen.open(name="order 7")
         assert (await pen.read(again)).version == 1
@@ -317,7 +353,9 @@ class ErasureSuite(Suite):
         # Of a server's files that is said to the end only to whoever may ask it for a checkpoint.
         assert cleared.complete or "checkpoint" in cleared.pending_because
         assert packed("tea") not in [
-            row.terms for shelf in (await Follower(engine).follow()).values() for row in shelf.values()
+            row.terms
+            for shelf in (await Follower(engine).follow()).values()
+            for row in shelf.values()
         ]
 
     async def test_forgetting_again_is_pending_as_long_as_the_first_forgetting_is(
@@ -345,7 +383,9 @@ class ErasureSuite(Suite):
         past = await engine.erasures()
         assert (past.eras, tea in past.records) == ((entry.era,), True)
 
-    async def test_a_receipt_tells_an_agent_nothing_of_what_others_concluded(self, engine: Engine) -> None:
+    async def test_a_receipt_tells_an_agent_nothing_of_what_others_concluded(
+        self, engine: Engine
+    ) -> None:
         async def said(owner: Owner) -> tuple[UUID, UUID]:
             at_a = Pen(engine, owner, view=AT_A)
             thread = await at_a.open(audience=EVERYONE, agent="a")
@@ -355,7 +395,9 @@ class ErasureSuite(Suite):
 
         tea, cake = await said(ANN)
         at_b = Pen(engine, view=AT_B)
-        theirs = await at_b.remember("drinks too much tea", sources=(tea,), agent="b", audience=FOR_B)
+        theirs = await at_b.remember(
+            "drinks too much tea", sources=(tea,), agent="b", audience=FOR_B
+        )
         both = await at_b.remember("eats at noon", sources=(tea, cake), agent="b", audience=FOR_B)
         receipt = await Pen(engine, view=AT_A).erase(tea)
         assert theirs in receipt.ids and receipt.kept == (both,)
@@ -382,9 +424,13 @@ class ErasureSuite(Suite):
         assert (await pen.scan(), await pen.ledger()) == (before, entries)
         for expected in ({tea}, {tea, seen, both}):
             wrong = replace(target, dry_run=False, expected=frozenset(expected))
-            with pytest.raises(Stale, match="what was shown has changed since, and nothing was forgotten"):
+            with pytest.raises(
+                Stale, match="what was shown has changed since, and nothing was forgotten"
+            ):
                 await engine.erase(wrong, pen.tick())
-        await engine.erase(replace(target, dry_run=False, expected=frozenset(would.ids)), pen.tick())
+        await engine.erase(
+            replace(target, dry_run=False, expected=frozenset(would.ids)), pen.tick()
+        )
         assert {await at_a.find(tea), await pen.find(unseen), await at_a.find(seen)} == {None}
 
     async def test_a_summary_is_emptied_without_a_message_that_goes(self, engine: Engine) -> None:

@@ -22,7 +22,9 @@ from memoranda_conformance.suite import Suite
 class LimitSuite(Suite):
     """Tests of limits: how writes and memories are counted, and what a refused write says."""
 
-    async def test_a_turn_writes_ten_statements_and_the_next_turn_ten_more(self, engine: Engine) -> None:
+    async def test_a_turn_writes_ten_statements_and_the_next_turn_ten_more(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, limits=Limits())
         thread = await pen.open()
         for turn in range(2):
@@ -70,7 +72,8 @@ class LimitSuite(Suite):
         first = await pen.remember("one", key="k")
         await pen.remember("two")
         with pytest.raises(
-            LimitReached, match=r"\(2/2\).*memories_per_owner.*forget or retract some, or raise the limit"
+            LimitReached,
+            match=r"\(2/2\).*memories_per_owner.*forget or retract some, or raise the limit",
         ):
             await pen.remember("three")
         await pen.remember("another one", key="k")
@@ -90,7 +93,10 @@ class LimitSuite(Suite):
         others = await pen.remember("b's oldest", agent="b")
         pinned = await pen.remember("pinned", agent="a")
         await pen.write(Amend(pinned, {"pinned": True}))
-        oldest, older = await pen.remember("old", agent="a"), await pen.remember("less old", agent="a")
+        oldest, older = (
+            await pen.remember("old", agent="a"),
+            await pen.remember("less old", agent="a"),
+        )
         pen.view = View(agent="a")
         receipt = await pen.write(pen.remembering("new", agent="a"))
         pen.view = WHOLE
@@ -99,13 +105,17 @@ class LimitSuite(Suite):
             ("archive", oldest),
         ]
         assert (await pen.read(oldest)).archived
-        assert [(await pen.read(id)).active for id in (others, pinned, older, receipt.id)] == [True] * 4
+        assert [(await pen.read(id)).active for id in (others, pinned, older, receipt.id)] == [
+            True
+        ] * 4
         assert [step.verb for step in await engine.history(pen.owner, pen.view, oldest)] == [
             "remember",
             "archive",
         ]
 
-    async def test_what_a_batch_changes_itself_does_not_make_room_for_it(self, engine: Engine) -> None:
+    async def test_what_a_batch_changes_itself_does_not_make_room_for_it(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=3, at_capacity="evict_oldest"))
         tea = await pen.remember("likes tea", key="drink")
         retracted, last = await pen.remember("old"), await pen.remember("less old")
@@ -129,7 +139,9 @@ class LimitSuite(Suite):
             await pen.write(*three)
         assert await pen.scan() == []
 
-    async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(self, engine: Engine) -> None:
+    async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict_oldest"))
         pinned = await pen.remember("pinned", agent="a", pinned=True)
         others = await pen.remember("b's", agent="b")
@@ -167,13 +179,16 @@ class CapacitySuite(Suite):
         ids = [await remembered(pen, f"fact {number}", "a") for number in range(3)]
         # A model's tool writes as its agent, a program as an application, and the person as the owner.
         for actor in (Actor("agent", "a"), Actor("application"), Actor("owner")):
-            with pytest.raises(LimitReached, match=r"\(3/3\).*agent 'a'.*memories_per_agent") as caught:
+            with pytest.raises(
+                LimitReached, match=r"\(3/3\).*agent 'a'.*memories_per_agent"
+            ) as caught:
                 await remembered(pen, "one too many", "a", actor=actor)
             assert caught.value.field == "memories_per_agent"
             assert "forget or retract some, or raise the limit" in str(caught.value)
         with pytest.raises(LimitReached):
             await pen.write(
-                Retract(ids[0]), *(pen.remembering(str(n), agent="a", audience=FOR_A) for n in range(2))
+                Retract(ids[0]),
+                *(pen.remembering(str(n), agent="a", audience=FOR_A) for n in range(2)),
             )
         assert await active(pen) == set(ids)
         await pen.write(Retract(ids[0]), pen.remembering("in its place", agent="a", audience=FOR_A))
@@ -219,8 +234,13 @@ class CapacitySuite(Suite):
     ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=5, writes_per_run=100))
         name = await pen.remember("Her name is Ann", agent="a")
-        thread = await pen.write(pen.remembering("older", agent="a"), pen.remembering("younger", agent="a"))
-        faded, strong = await pen.remember("faded", agent="a"), await pen.remember("strong", agent="a")
+        thread = await pen.write(
+            pen.remembering("older", agent="a"), pen.remembering("younger", agent="a")
+        )
+        faded, strong = (
+            await pen.remember("faded", agent="a"),
+            await pen.remember("strong", agent="a"),
+        )
         assert len(thread.ids()) == 2
         used = Use(strength=1.0, used_at=pen.now, count=10)
         await engine.note_use(
@@ -280,7 +300,9 @@ class CapacitySuite(Suite):
         receipt = await formed(lower, "formed", "a")
         assert await active(pen) == {*ids[1:], receipt.id}
 
-    async def test_at_a_cap_of_the_whole_owner_only_the_writers_own_make_room(self, engine: Engine) -> None:
+    async def test_at_a_cap_of_the_whole_owner_only_the_writers_own_make_room(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=3, memories_per_agent=2))
         others = [await pen.remember(f"b's {number}", agent="b") for number in range(2)]
         own = await pen.remember("a's", agent="a")
@@ -290,8 +312,12 @@ class CapacitySuite(Suite):
         with pytest.raises(LimitReached, match=r"\(3/3\).*memories_per_owner"):
             await formed(pen, "c's first", "c")
 
-    async def test_of_several_agents_what_the_owner_gains_in_all_counts(self, engine: Engine) -> None:
-        pen = Pen(engine, limits=Limits(memories_per_owner=4, at_capacity="reject", writes_per_run=100))
+    async def test_of_several_agents_what_the_owner_gains_in_all_counts(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(
+            engine, limits=Limits(memories_per_owner=4, at_capacity="reject", writes_per_run=100)
+        )
         ones = [await pen.remember(f"a's {number}", agent="a") for number in range(3)]
         with pytest.raises(LimitReached, match="memories_per_owner"):
             await pen.write(*(pen.remembering(f"{agent}'s", agent=agent) for agent in "ab"))
@@ -301,11 +327,14 @@ class CapacitySuite(Suite):
         await pen.write(Retract(ones[0]), pen.remembering("c's", agent="c"))
         with pytest.raises(LimitReached, match="memories_per_owner"):
             await pen.write(
-                Retract(ones[1]), *(pen.remembering(f"{agent}'s too", agent=agent) for agent in "bc")
+                Retract(ones[1]),
+                *(pen.remembering(f"{agent}'s too", agent=agent) for agent in "bc"),
             )
         assert len(await active(pen)) == 4
 
-    async def test_where_nothing_is_archived_formed_facts_are_refused_as_well(self, engine: Engine) -> None:
+    async def test_where_nothing_is_archived_formed_facts_are_refused_as_well(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=1, at_capacity="reject"))
         kept = await pen.remember("kept", agent="a")
         with pytest.raises(LimitReached, match=r"\(1/1\)"):
@@ -319,7 +348,9 @@ class CapacitySuite(Suite):
         async def write(number: int) -> bool:
             actor = FORMED if number % 3 == 0 else Actor("application")
             try:
-                await pen.write(pen.remembering(f"fact {number}", agent="ab"[number % 2]), actor=actor)
+                await pen.write(
+                    pen.remembering(f"fact {number}", agent="ab"[number % 2]), actor=actor
+                )
             except LimitReached:
                 return False
             return True
@@ -340,7 +371,9 @@ async def active(pen: Pen) -> set[UUID]:
 async def remembered(pen: Pen, content: str, agent: str, **batch: Any) -> UUID:
     """Store an agent's own statement and return its id."""
     return (
-        await pen.write(pen.remembering(content, agent=agent, audience=Audience.of_agent(agent)), **batch)
+        await pen.write(
+            pen.remembering(content, agent=agent, audience=Audience.of_agent(agent)), **batch
+        )
     ).id
 
 

@@ -67,7 +67,9 @@ async def a_full_life(pen: Pen, *, items: bool = True) -> None:
     await pen.write(ChangeAudience(shared, FOR_B))
     await pen.write(Confirm(shared))
     patch = await pen.write(
-        PatchProfile(new_id(), "Profile", EVERYONE, {"name": "Ann", "home": {"town": "Bonn"}}, pin=True)
+        PatchProfile(
+            new_id(), "Profile", EVERYONE, {"name": "Ann", "home": {"town": "Bonn"}}, pin=True
+        )
     )
     await pen.write(PatchProfile(patch.id, "Profile", EVERYONE, {"age": 7}))
     withdrawn = await pen.write(PatchProfile(new_id(), "Other", EVERYONE, {"x": 1}))
@@ -79,9 +81,13 @@ async def a_full_life(pen: Pen, *, items: bool = True) -> None:
     await pen.write(PutNamed(Agent(id=new_id(), owner=pen.owner, name="waiter", settings={"a": 1})))
     episode = an_episode(pen.owner, "book a table", external_id="ep-1")
     await pen.write(
-        CloseThread(thread, ThreadStatus.COMPLETED, {"ok": True}, episode, packed(episode.passage_text()))
+        CloseThread(
+            thread, ThreadStatus.COMPLETED, {"ok": True}, episode, packed(episode.passage_text())
+        )
     )
-    await pen.engine.note_use(pen.owner, WHOLE, {shared: Use(strength=0.25, used_at=START, count=2)})
+    await pen.engine.note_use(
+        pen.owner, WHOLE, {shared: Use(strength=0.25, used_at=START, count=2)}
+    )
     await pen.erase(said[0], said[3])
     await pen.write(MarkFormed(thread, 2), SummariseThread(thread, "They had tea.", 2))
     leaving = Target(pen.owner, WHOLE, Actor("system"), said[1:2], ageing=True)
@@ -92,8 +98,12 @@ async def a_full_life(pen: Pen, *, items: bool = True) -> None:
 
 
 async def _some_items(pen: Pen) -> None:
-    made = await pen.write(a_put(pen, "list", {"milk": [2, None]}), a_put(pen, "draft", "x", ttl=1e9))
-    bought = await pen.write(a_put(pen, "list", {"milk": 1}, audience=FOR_A), a_put(pen, "list", "none"))
+    made = await pen.write(
+        a_put(pen, "list", {"milk": [2, None]}), a_put(pen, "draft", "x", ttl=1e9)
+    )
+    bought = await pen.write(
+        a_put(pen, "list", {"milk": 1}, audience=FOR_A), a_put(pen, "list", "none")
+    )
     await pen.write(Undo(bought.position))
     await pen.write(DeleteItem(made.items[1].id))
 
@@ -109,13 +119,30 @@ async def everything(engine: Engine, owner: Owner) -> tuple[Any, ...]:
     }
     uses = await engine.uses(owner, WHOLE, [record.id for record in records])
     shelves = await Follower(engine, owner).follow()
-    return records, histories, uses, {audience: shelf for audience, shelf in shelves.items() if shelf}
+    return (
+        records,
+        histories,
+        uses,
+        {audience: shelf for audience, shelf in shelves.items() if shelf},
+    )
 
 
 def bare(entry: Entry) -> tuple[Any, ...]:
     """Return a ledger entry without its digests, which depend on the book's secret."""
-    lines = [(line.verb, line.type, line.id, line.before, line.after, line.erased) for line in entry.lines]
-    return (entry.owner, entry.era, entry.position, entry.at, entry.actor, lines, entry.ignored, entry.note)
+    lines = [
+        (line.verb, line.type, line.id, line.before, line.after, line.erased)
+        for line in entry.lines
+    ]
+    return (
+        entry.owner,
+        entry.era,
+        entry.position,
+        entry.at,
+        entry.actor,
+        lines,
+        entry.ignored,
+        entry.note,
+    )
 
 
 class KeepingSuite(Suite):
@@ -127,7 +154,13 @@ class KeepingSuite(Suite):
         await pen.say(thread, "tea", "cake")
         await other.write(other.remembering("x"), jobs=(JobDraft("form", "y"),))
         facts = await engine.facts()
-        assert (facts.engine, facts.owners, dict(facts.records), dict(facts.jobs), facts.stale_terms) == (
+        assert (
+            facts.engine,
+            facts.owners,
+            dict(facts.records),
+            dict(facts.jobs),
+            facts.stale_terms,
+        ) == (
             engine.name,
             2,
             {"memory": 1, "message": 2, "thread": 1},
@@ -150,8 +183,14 @@ class KeepingSuite(Suite):
         assert (found.owners, dict(found.records), dict(found.jobs)) == (1, {"memory": 2}, {})
         assert dict(found.details["vectors"]) == {SMALL.name: 1}
         found = await engine.facts("elsewhere")
-        assert (found.owners, dict(found.records), dict(found.jobs)) == (1, {"memory": 1}, {"waiting": 1})
-        checked = [await engine.verify(tenant=tenant) for tenant in ("default", "elsewhere", "%", None)]
+        assert (found.owners, dict(found.records), dict(found.jobs)) == (
+            1,
+            {"memory": 1},
+            {"waiting": 1},
+        )
+        checked = [
+            await engine.verify(tenant=tenant) for tenant in ("default", "elsewhere", "%", None)
+        ]
         assert [(each.records, each.versions, each.entries) for each in checked] == [
             (2, 1, 3),
             (1, 0, 1),
@@ -161,7 +200,12 @@ class KeepingSuite(Suite):
         assert [each.faults for each in checked] == [()] * 4
 
     async def test_owners_are_listed_by_tenant(self, engine: Engine) -> None:
-        owners = [ANN, BEN, Owner(kind=OwnerKind.AGENT, id="ann"), Owner(tenant="elsewhere", id="ann")]
+        owners = [
+            ANN,
+            BEN,
+            Owner(kind=OwnerKind.AGENT, id="ann"),
+            Owner(tenant="elsewhere", id="ann"),
+        ]
         for owner in reversed(owners):
             await Pen(engine, owner).remember("x")
         assert await engine.owners("default") == [owners[2], ANN, BEN]
@@ -174,7 +218,12 @@ class KeepingSuite(Suite):
         await pen.write(Retract(memory))
         await Pen(engine, BEN).remember("x")
         findings = await engine.verify()
-        assert (findings.records, findings.versions, findings.entries, findings.faults) == (2, 1, 3, ())
+        assert (findings.records, findings.versions, findings.entries, findings.faults) == (
+            2,
+            1,
+            3,
+            (),
+        )
 
     async def test_rebuilding_changes_nothing_that_can_be_read(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -225,7 +274,9 @@ class KeepingSuite(Suite):
         await Pen(engine, BEN).remember("x")
         assert await exported(engine, ANN) == []
 
-    async def test_an_era_that_was_ended_is_not_adopted_again(self, engine: Engine, another: Engine) -> None:
+    async def test_an_era_that_was_ended_is_not_adopted_again(
+        self, engine: Engine, another: Engine
+    ) -> None:
         pen, there = Pen(engine), Pen(another)
         await a_full_life(pen)
         lines = await exported(engine, ANN)
@@ -238,13 +289,17 @@ class KeepingSuite(Suite):
         await there.remember("anew")
         assert await adopted(another, ANN, lines) is None
 
-    async def test_what_is_here_already_or_was_forgotten_here_is_not_adopted(self, engine: Engine) -> None:
+    async def test_what_is_here_already_or_was_forgotten_here_is_not_adopted(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         kept, lost = await pen.remember("kept"), await pen.remember("lost")
         lines = await exported(engine, ANN)
         with pytest.raises(Conflict):
             await adopted(engine, BEN, lines)
-        moved = [{**line, "era": str(new_id())} if line["line"] == "owner" else line for line in lines]
+        moved = [
+            {**line, "era": str(new_id())} if line["line"] == "owner" else line for line in lines
+        ]
         with pytest.raises(Conflict):
             await adopted(engine, BEN, moved)
         await pen.erase(kept, lost)
@@ -261,7 +316,9 @@ class KeepingSuite(Suite):
         lines = await exported(engine, ANN)
         there, ben = Pen(another), Pen(another, BEN)
         # Another owner's operation of the same id is another operation.
-        assert not (await ben.write(ben.remembering("rum"), operation="one", request=b"rum")).repeated
+        assert not (
+            await ben.write(ben.remembering("rum"), operation="one", request=b"rum")
+        ).repeated
         await adopted(another, ANN, lines)
         assert await exported(another, ANN) == lines
         again = await there.write(there.remembering("tea"), operation="one", request=b"tea")
@@ -270,7 +327,9 @@ class KeepingSuite(Suite):
         with pytest.raises(OperationReused):
             await there.write(there.remembering("rum"), operation="one", request=b"rum")
         await there.write(there.remembering("cake"), operation="two", request=b"cake")
-        assert (await there.write(there.remembering("cake"), operation="two", request=b"cake")).repeated
+        assert (
+            await there.write(there.remembering("cake"), operation="two", request=b"cake")
+        ).repeated
         assert len(await there.scan()) == 2
         await there.erase_all()
         for operation, request in (("one", b"tea"), ("two", b"cake")):

@@ -8,12 +8,29 @@ from typing import Any
 import pytest
 
 from memoranda.errors import Conflict, InvalidInput, NotFound
-from memoranda.model.changes import Amend, ChangeAudience, Confirm, RecordEpisode, Retract, Supersede
+from memoranda.model.changes import (
+    Amend,
+    ChangeAudience,
+    Confirm,
+    RecordEpisode,
+    Retract,
+    Supersede,
+)
 from memoranda.model.memories import DaySpan, Granularity, MemoryStatus
 from memoranda.model.records import EVERYONE, WHOLE, Audience, Trust, View
 from memoranda.model.values import new_id
 from memoranda.ports import Engine
-from memoranda_conformance.builders import AT_A, AT_B, BEN, FOR_A, FOR_B, START, Follower, Pen, an_episode
+from memoranda_conformance.builders import (
+    AT_A,
+    AT_B,
+    BEN,
+    FOR_A,
+    FOR_B,
+    START,
+    Follower,
+    Pen,
+    an_episode,
+)
 from memoranda_conformance.suite import Suite
 
 DAY = timedelta(days=1)
@@ -46,7 +63,9 @@ class MemorySuite(Suite):
             pinned=True,
         )
         receipt = await pen.write(change)
-        assert await pen.read(receipt.id) == change.memory.changed(recorded_at=receipt.at, audience=EVERYONE)
+        assert await pen.read(receipt.id) == change.memory.changed(
+            recorded_at=receipt.at, audience=EVERYONE
+        )
 
     async def test_a_write_to_a_held_key_supersedes(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -59,12 +78,18 @@ class MemorySuite(Suite):
         assert [memory.id for memory in await pen.scan(statuses=frozenset({"active"}))] == [new.id]
         assert [memory.id for memory in await pen.scan(slots=(new.slot(),))] == [new.id]
 
-    async def test_the_last_of_several_writes_to_one_key_in_a_batch_holds_it(self, engine: Engine) -> None:
+    async def test_the_last_of_several_writes_to_one_key_in_a_batch_holds_it(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         receipt = await pen.write(
             *(pen.remembering(f"likes {what}", key="drink") for what in ("tea", "milk", "gin"))
         )
-        assert [(await pen.read(id)).status for id in receipt.ids()] == ["superseded", "superseded", "active"]
+        assert [(await pen.read(id)).status for id in receipt.ids()] == [
+            "superseded",
+            "superseded",
+            "active",
+        ]
 
     async def test_a_key_is_its_owners_its_readers_and_its_agents(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
@@ -92,7 +117,9 @@ class MemorySuite(Suite):
         assert (await pen.read(receipt.id)).supersedes == ()
         assert (await pen.read(tea)).status == "retracted"
 
-    async def test_the_losers_validity_is_closed_where_the_winners_begins(self, engine: Engine) -> None:
+    async def test_the_losers_validity_is_closed_where_the_winners_begins(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         cases = [
             ({}, {"valid_from": START + DAY}, START + DAY),
@@ -111,7 +138,8 @@ class MemorySuite(Suite):
         loser = await pen.remember("lives in Bonn", valid_from=START - 10 * DAY)
         winner = await pen.remember("lives in Kiel", valid_from=START, supersedes=(loser,))
         held = {
-            day: [m.id for m in await pen.scan(valid_at=START + day * DAY)] for day in (-11, -10, -1, 0, 1)
+            day: [m.id for m in await pen.scan(valid_at=START + day * DAY)]
+            for day in (-11, -10, -1, 0, 1)
         }
         assert held == {-11: [], -10: [loser], -1: [loser], 0: [winner], 1: [winner]}
 
@@ -159,7 +187,9 @@ class MemorySuite(Suite):
     async def test_one_loser_has_one_winner(self, engine: Engine) -> None:
         pen = Pen(engine)
         loser = await pen.remember("old")
-        receipt = await pen.write(*(pen.remembering(text, supersedes=(loser,)) for text in ("one", "two")))
+        receipt = await pen.write(
+            *(pen.remembering(text, supersedes=(loser,)) for text in ("one", "two"))
+        )
         first, second = receipt.ids()[:2]
         assert [part.code for part in receipt.ignored] == ["superseded"]
         assert (await pen.read(loser)).superseded_by == first
@@ -176,7 +206,8 @@ class MemorySuite(Suite):
                         f"{place} of {size}",
                         id=id,
                         supersedes=(ids[place - 1],),
-                        observed_at=START + (DAY if place == newest else place * timedelta(hours=1)),
+                        observed_at=START
+                        + (DAY if place == newest else place * timedelta(hours=1)),
                     )
                     for place, id in enumerate(ids)
                 )
@@ -190,7 +221,11 @@ class MemorySuite(Suite):
         memory = await pen.remember("likes tea")
         await pen.write(Retract(memory, "she never said so"))
         kept = await pen.read(memory)
-        assert (kept.status, kept.reason, kept.content) == ("retracted", "she never said so", "likes tea")
+        assert (kept.status, kept.reason, kept.content) == (
+            "retracted",
+            "she never said so",
+            "likes tea",
+        )
         again = await pen.write(Retract(memory))
         assert [part.code for part in again.ignored] == ["retracted"]
 
@@ -202,7 +237,10 @@ class MemorySuite(Suite):
         memory = await pen.remember("likes tea", sources=(one,))
         await pen.write(Confirm(memory))
         await pen.write(Confirm(memory, (one, two)))
-        assert ((await pen.read(memory)).confirmations, (await pen.read(memory)).sources) == (2, (one, two))
+        assert ((await pen.read(memory)).confirmations, (await pen.read(memory)).sources) == (
+            2,
+            (one, two),
+        )
         with pytest.raises(InvalidInput):
             await pen.write(Confirm(memory, (whispered,)))
         await pen.write(Retract(memory))
@@ -213,27 +251,47 @@ class MemorySuite(Suite):
     ) -> None:
         pen = Pen(engine)
         memory = await pen.remember("likes tea")
-        fields = {"pinned": True, "tags": ("drink",), "applies_when": "in winter", "valid_to": START + DAY}
+        fields = {
+            "pinned": True,
+            "tags": ("drink",),
+            "applies_when": "in winter",
+            "valid_to": START + DAY,
+        }
         await pen.write(Amend(memory, fields))
         assert {name: getattr(await pen.read(memory), name) for name in fields} == fields
-        assert [part.code for part in (await pen.write(Amend(memory, fields))).ignored] == ["unchanged"]
-        for wrong in ({"content": "likes gin"}, {"trust": "operator"}, {"valid_from": START + 2 * DAY}):
+        assert [part.code for part in (await pen.write(Amend(memory, fields))).ignored] == [
+            "unchanged"
+        ]
+        for wrong in (
+            {"content": "likes gin"},
+            {"trust": "operator"},
+            {"valid_from": START + 2 * DAY},
+        ):
             with pytest.raises(InvalidInput):
                 await pen.write(Amend(memory, wrong))
 
-    async def test_the_days_on_which_it_happened_can_be_amended_and_taken_away(self, engine: Engine) -> None:
+    async def test_the_days_on_which_it_happened_can_be_amended_and_taken_away(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
-        memory = await pen.remember("ran a marathon", valid_from=START, valid_from_granularity="year")
+        memory = await pen.remember(
+            "ran a marathon", valid_from=START, valid_from_granularity="year"
+        )
         assert (await pen.read(memory)).happened is None
         await pen.write(Amend(memory, {"happened": "2026-03", "valid_from": START - DAY}))
         changed = await pen.read(memory)
-        assert (changed.happened, changed.valid_from_granularity) == (DaySpan.model_validate("2026-03"), None)
+        assert (changed.happened, changed.valid_from_granularity) == (
+            DaySpan.model_validate("2026-03"),
+            None,
+        )
         await pen.write(Amend(memory, {"happened": None}))
         assert (await pen.read(memory)).happened is None
         with pytest.raises(InvalidInput, match="happened: is no day"):
             await pen.write(Amend(memory, {"happened": "in March"}))
 
-    async def test_a_superseded_statement_ends_at_a_moment_that_nobody_said(self, engine: Engine) -> None:
+    async def test_a_superseded_statement_ends_at_a_moment_that_nobody_said(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         fields = {"valid_to": START + 900 * DAY, "valid_to_granularity": "year"}
         loser = await pen.remember("lives in Bonn", key="town", **fields)
@@ -241,7 +299,9 @@ class MemorySuite(Suite):
         ended = await pen.read(loser)
         assert (ended.valid_to, ended.valid_to_granularity) == (START + DAY, None)
 
-    async def test_a_change_of_readers_moves_a_statement_to_another_shelf(self, engine: Engine) -> None:
+    async def test_a_change_of_readers_moves_a_statement_to_another_shelf(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         memory = await pen.remember("likes tea", agent="a")
         indexes = {view: Follower(engine, pen.owner, view) for view in (AT_A, AT_B, WHOLE)}
@@ -279,7 +339,9 @@ class MemorySuite(Suite):
         with pytest.raises(Conflict):
             await pen.write(ChangeAudience(own, EVERYONE))
 
-    async def test_a_statement_is_read_by_no_more_than_what_it_rests_on(self, engine: Engine) -> None:
+    async def test_a_statement_is_read_by_no_more_than_what_it_rests_on(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         groups = Audience.of_groups(["g1", "g2"])
         private, grouped = (
@@ -296,7 +358,11 @@ class MemorySuite(Suite):
         assert (
             await pen.read(await pen.remember("x", sources=(two,), audience=narrower))
         ).audience == narrower
-        for audience, sources in ((EVERYONE, (two,)), (FOR_B, (one,)), (Audience.of_groups(["g3"]), (two,))):
+        for audience, sources in (
+            (EVERYONE, (two,)),
+            (FOR_B, (one,)),
+            (Audience.of_groups(["g3"]), (two,)),
+        ):
             with pytest.raises(InvalidInput):
                 await pen.remember("x", sources=sources, audience=audience)
         other = await pen.open(agent="b", audience=FOR_B)
@@ -306,7 +372,9 @@ class MemorySuite(Suite):
         with pytest.raises(NotFound):
             await pen.remember("x", sources=(new_id(),))
 
-    async def test_a_statement_is_trusted_no_more_than_what_it_rests_on(self, engine: Engine) -> None:
+    async def test_a_statement_is_trusted_no_more_than_what_it_rests_on(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         (user,) = await pen.say(thread, "tea")
@@ -319,33 +387,48 @@ class MemorySuite(Suite):
             await pen.read(await pen.remember("x", sources=(user,), trust=Trust.TOOL))
         ).trust == Trust.TOOL
 
-    async def test_what_was_retracted_is_not_formed_again_from_the_same_sources(self, engine: Engine) -> None:
+    async def test_what_was_retracted_is_not_formed_again_from_the_same_sources(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         one, two = await pen.say(thread, "tea", "tea again")
         memory = await pen.remember("She likes tea.", sources=(one,))
         await pen.write(Retract(memory))
         refused = await pen.write(pen.remembering("she  likes TEA", sources=(one, two)))
-        assert (refused.items, [part.code for part in refused.ignored]) == ((), ["not_formed_again"])
+        assert (refused.items, [part.code for part in refused.ignored]) == (
+            (),
+            ["not_formed_again"],
+        )
         assert (await pen.write(pen.remembering("she likes tea", sources=(two,)))).items
         assert (await pen.write(pen.remembering("she likes cake", sources=(one,)))).items
         assert (await pen.write(pen.remembering("She likes tea."))).items
 
-    async def test_a_statement_for_fewer_readers_replaces_none_for_more(self, engine: Engine) -> None:
+    async def test_a_statement_for_fewer_readers_replaces_none_for_more(
+        self, engine: Engine
+    ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
         old = await pen.remember("lives in York", audience=EVERYONE)
         new = at_a.remembering("lives in Rome", agent="a", audience=FOR_A, supersedes=(old,))
         receipt = await at_a.write(new)
         assert [(part.code, part.id) for part in receipt.ignored] == [("readers", old)]
-        assert [part.code for part in (await at_a.write(Supersede(old, receipt.id))).ignored] == ["readers"]
+        assert [part.code for part in (await at_a.write(Supersede(old, receipt.id))).ignored] == [
+            "readers"
+        ]
         for view in (AT_A, AT_B, WHOLE):
             assert old in {one.id for one in await pen.scan(view, statuses=frozenset({"active"}))}
-        wider = at_a.remembering("lives in Oslo", agent="a", audience=EVERYONE, supersedes=(old, receipt.id))
+        wider = at_a.remembering(
+            "lives in Oslo", agent="a", audience=EVERYONE, supersedes=(old, receipt.id)
+        )
         assert (await at_a.write(wider)).ignored == ()
-        assert [one.id for one in await pen.scan(statuses=frozenset({"active"}))] == [wider.memory.id]
+        assert [one.id for one in await pen.scan(statuses=frozenset({"active"}))] == [
+            wider.memory.id
+        ]
         assert (await engine.verify()).faults == ()
 
-    async def test_a_record_names_to_a_view_no_record_that_it_may_not_see(self, engine: Engine) -> None:
+    async def test_a_record_names_to_a_view_no_record_that_it_may_not_see(
+        self, engine: Engine
+    ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
         seen = await pen.remember("drinks tea", audience=EVERYONE, agent="a")
         hidden = await pen.remember("drinks gin", audience=EVERYONE, agent="a")

@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from memoranda.errors import Erased, NotFound, OperationReused
-from memoranda.model.changes import ERROR_LENGTH, Amend, ChangeAudience, Job, JobDraft, JobState, Retract
+from memoranda.model.changes import (
+    ERROR_LENGTH,
+    Amend,
+    ChangeAudience,
+    Job,
+    JobDraft,
+    JobState,
+    Retract,
+)
 from memoranda.model.ledger import Actor, Verb
 from memoranda.model.memories import MemoryStatus
 from memoranda.model.query import Filter
@@ -29,13 +37,18 @@ class OperationSuite(Suite):
     async def test_the_same_request_again_gets_the_first_receipt(self, engine: Engine) -> None:
         pen = Pen(engine)
         batch = pen.batch(
-            pen.remembering("she likes tea"), operation="one", request=b"tea", jobs=(JobDraft("form", "x"),)
+            pen.remembering("she likes tea"),
+            operation="one",
+            request=b"tea",
+            jobs=(JobDraft("form", "x"),),
         )
         first = await engine.apply(batch)
         job = await engine.lease(["form"], "worker", pen.tick(), 60)
         assert job is not None
         assert await engine.finish(job)
-        again = await engine.apply(replace(batch, changes=(pen.remembering("she likes tea"),), at=pen.tick()))
+        again = await engine.apply(
+            replace(batch, changes=(pen.remembering("she likes tea"),), at=pen.tick())
+        )
         assert again == replace(first, repeated=True)
         assert await engine.find_operation(pen.owner, "one") == again
         assert len(await pen.scan()) == 1
@@ -51,7 +64,9 @@ class OperationSuite(Suite):
     async def test_an_operation_belongs_to_its_owner(self, engine: Engine) -> None:
         for pen in (Pen(engine), Pen(engine, BEN)):
             assert await engine.find_operation(pen.owner, "one") is None
-            receipt = await pen.write(pen.remembering("tea"), operation="one", request=pen.owner.id.encode())
+            receipt = await pen.write(
+                pen.remembering("tea"), operation="one", request=pen.owner.id.encode()
+            )
             assert not receipt.repeated
             assert await engine.find_operation(pen.owner, "one") == replace(receipt, repeated=True)
 
@@ -60,7 +75,10 @@ class OperationSuite(Suite):
         agents = [Actor("agent", name) for name in ("a", "b")]
         first, second = [
             await pen.write(
-                pen.remembering(f"of {agent.id}"), operation="one", request=agent.kind.encode(), actor=agent
+                pen.remembering(f"of {agent.id}"),
+                operation="one",
+                request=agent.kind.encode(),
+                actor=agent,
             )
             for agent in agents
         ]
@@ -84,7 +102,9 @@ class OperationSuite(Suite):
         assert await engine.find_operation(pen.owner, "one") is None
         assert not (await pen.write(pen.remembering("tea"), operation="one", request=b"b")).repeated
 
-    async def test_an_operation_that_did_nothing_is_remembered_all_the_same(self, engine: Engine) -> None:
+    async def test_an_operation_that_did_nothing_is_remembered_all_the_same(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         memory = await pen.remember("tea")
         await pen.write(Retract(memory))
@@ -95,7 +115,9 @@ class OperationSuite(Suite):
         )
         assert [entry.position for entry in await pen.ledger()] == [1, 2, 3]
 
-    async def test_what_changes_nothing_leaves_no_trace_without_an_operation(self, engine: Engine) -> None:
+    async def test_what_changes_nothing_leaves_no_trace_without_an_operation(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         memory = await pen.remember("tea")
         await pen.write(Retract(memory))
@@ -105,7 +127,9 @@ class OperationSuite(Suite):
 
     async def test_sixteen_identical_operations_leave_one_record(self, engine: Engine) -> None:
         pen = Pen(engine)
-        batches = [pen.batch(pen.remembering("tea"), operation="one", request=b"tea") for _ in range(16)]
+        batches = [
+            pen.batch(pen.remembering("tea"), operation="one", request=b"tea") for _ in range(16)
+        ]
         receipts = await asyncio.gather(*map(engine.apply, batches))
         assert len({receipt.id for receipt in receipts}) == 1
         assert sum(not receipt.repeated for receipt in receipts) == 1
@@ -113,7 +137,9 @@ class OperationSuite(Suite):
 
     async def test_a_replay_tells_which_parts_were_forgotten_since(self, engine: Engine) -> None:
         pen = Pen(engine)
-        batch = pen.batch(pen.remembering("tea"), pen.remembering("cake"), operation="one", request=b"both")
+        batch = pen.batch(
+            pen.remembering("tea"), pen.remembering("cake"), operation="one", request=b"both"
+        )
         tea, cake = (await engine.apply(batch)).ids()
         await pen.erase(tea)
         assert {item.id: item.erased for item in (await engine.apply(batch)).items} == {
@@ -125,16 +151,22 @@ class OperationSuite(Suite):
             await engine.apply(batch)
         assert await pen.scan() == []
 
-    async def test_a_replay_knows_what_was_forgotten_after_it_had_lost_a_source(self, engine: Engine) -> None:
+    async def test_a_replay_knows_what_was_forgotten_after_it_had_lost_a_source(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         first, second = await pen.say(thread, "tea, please", "as I said: tea")
         batch = pen.batch(
-            pen.remembering("she likes tea", sources=(first, second)), operation="one", request=b"tea"
+            pen.remembering("she likes tea", sources=(first, second)),
+            operation="one",
+            request=b"tea",
         )
         memory = (await engine.apply(batch)).id
         await pen.erase(first)
-        assert [(item.id, item.erased) for item in (await engine.apply(batch)).items] == [(memory, False)]
+        assert [(item.id, item.erased) for item in (await engine.apply(batch)).items] == [
+            (memory, False)
+        ]
         await pen.erase(second)
         with pytest.raises(Erased):
             await engine.apply(batch)
@@ -196,7 +228,9 @@ _STRANGE = "\\\"'\\x41\\"
 def a_long_name(seed: int) -> str:
     """Return a name of the greatest length, of four-byte characters that do not compress."""
     random = Random(seed)
-    characters = (chr(0x20000 + random.randrange(0xA000)) for _ in range(NAME_LENGTH - len(_STRANGE)))
+    characters = (
+        chr(0x20000 + random.randrange(0xA000)) for _ in range(NAME_LENGTH - len(_STRANGE))
+    )
     return "".join(characters) + _STRANGE
 
 
@@ -249,7 +283,9 @@ class ExtremeSuite(Suite):
         seen = await pen.scan(View(agent="a", groups=(groups[99],)))
         assert {record.id for record in seen} == {ids[0], ids[2], moved}
 
-    async def test_what_was_spent_is_told_under_names_as_long_as_they_may_be(self, engine: Engine) -> None:
+    async def test_what_was_spent_is_told_under_names_as_long_as_they_may_be(
+        self, engine: Engine
+    ) -> None:
         await Pen(engine).remember("tea")
         names = [a_long_name(number) for number in range(3)]
         for _ in range(2):

@@ -55,7 +55,9 @@ def a_patch(fields: dict[str, object], *unset: str, pin: bool = False) -> PatchP
 
 def a_key(owner: Owner, **fields: object) -> Key:
     """Return a service key for one user."""
-    return Key.model_validate({"id": new_id(), "owner": owner, "name": "phone", "digest": "0" * 64, **fields})
+    return Key.model_validate(
+        {"id": new_id(), "owner": owner, "name": "phone", "digest": "0" * 64, **fields}
+    )
 
 
 class OtherSuite(Suite):
@@ -71,9 +73,12 @@ class OtherSuite(Suite):
             2,
             "hash",
         )
-        assert [part.code for part in (await pen.write(a_patch({"age": 7}, "gone"))).ignored] == ["unchanged"]
+        assert [part.code for part in (await pen.write(a_patch({"age": 7}, "gone"))).ignored] == [
+            "unchanged"
+        ]
         both = await pen.write(
-            replace(a_patch({"x": 1}), schema_name="Other"), replace(a_patch({"y": 2}), schema_name="Other")
+            replace(a_patch({"x": 1}), schema_name="Other"),
+            replace(a_patch({"y": 2}), schema_name="Other"),
         )
         assert (await pen.read(both.id)).body == {"x": 1, "y": 2}
         assert len(await pen.scan()) == 2
@@ -126,7 +131,10 @@ class OtherSuite(Suite):
         pen = Pen(engine)
         mine = PatchProfile(new_id(), "Profile", FOR_A, {"name": "Ann"}, pin=True)
         profile = (await pen.write(mine, view=AT_A)).id
-        for patch in (replace(mine, set={"name": "B"}), replace(mine, set={"name": "B"}, pin=False)):
+        for patch in (
+            replace(mine, set={"name": "B"}),
+            replace(mine, set={"name": "B"}, pin=False),
+        ):
             with pytest.raises(NotFound):
                 await pen.write(patch, view=AT_B)
         assert (await pen.read(profile)).version == 1
@@ -171,10 +179,14 @@ class OtherSuite(Suite):
         assert [record.id for record in await pen.scan(slots=(new.slot(),))] == [new.id]
         assert (await pen.read(old.id)).revoked_at == late
         await pen.write(RevokeKey(old.id, sooner))
-        assert [part.code for part in (await pen.write(RevokeKey(old.id, late))).ignored] == ["unchanged"]
+        assert [part.code for part in (await pen.write(RevokeKey(old.id, late))).ignored] == [
+            "unchanged"
+        ]
         assert (await pen.read(old.id)).revoked_at == sooner
 
-    async def test_an_erased_users_name_leaves_the_keys_that_open_others_too(self, engine: Engine) -> None:
+    async def test_an_erased_users_name_leaves_the_keys_that_open_others_too(
+        self, engine: Engine
+    ) -> None:
         pen, tenant = Pen(engine), Pen(engine, TENANT)
         await pen.remember("likes tea")
         own = a_key(TENANT, name="own", owners=("ann",), groups=(), person="ann")
@@ -208,7 +220,9 @@ class OtherSuite(Suite):
         await pen.write(RetireExperience(line.id, "it annoys people"))
         retired = await pen.read(line.id)
         assert (retired.retired_at, retired.reason) == (pen.now, "it annoys people")
-        assert [part.code for part in (await pen.write(RetireExperience(line.id))).ignored] == ["unchanged"]
+        assert [part.code for part in (await pen.write(RetireExperience(line.id))).ignored] == [
+            "unchanged"
+        ]
 
     async def test_each_users_evidence_for_a_line_is_added_once_and_with_what_the_guard_said(
         self, engine: Engine
@@ -219,7 +233,9 @@ class OtherSuite(Suite):
         his = Evidence(owner=BEN, sources=(second,))
         added = await pen.write(AddEvidence(line.id, his))
         assert [(item.verb, item.version) for item in added.items] == [(Verb.CONFIRM, 2)]
-        assert [part.code for part in (await pen.write(AddEvidence(line.id, his))).ignored] == ["unchanged"]
+        assert [part.code for part in (await pen.write(AddEvidence(line.id, his))).ignored] == [
+            "unchanged"
+        ]
         held = await pen.read(line.id)
         assert (held.users, held.guarded, held.rests_on()) == (2, False, (first, second))
         await pen.write(AddEvidence(line.id, his.model_copy(update={"guarded_at": START})))
@@ -235,11 +251,14 @@ class OtherSuite(Suite):
     ) -> None:
         pen = Pen(engine, GUIDE)
         people = [
-            Owner(tenant=ANN.tenant, kind=OwnerKind.USER, id=f"user {n}") for n in range(MOST_USERS + 3)
+            Owner(tenant=ANN.tenant, kind=OwnerKind.USER, id=f"user {n}")
+            for n in range(MOST_USERS + 3)
         ]
         passed = [Evidence(owner=one, sources=(new_id(),), guarded_at=START) for one in people]
         failed = [part.model_copy(update={"guarded_at": None}) for part in passed]
-        line = a_line(GUIDE, "ask for the date first", []).changed(evidence=tuple(passed[: MOST_USERS + 1]))
+        line = a_line(GUIDE, "ask for the date first", []).changed(
+            evidence=tuple(passed[: MOST_USERS + 1])
+        )
         await pen.write(AddExperience(line))
         assert (await pen.read(line.id)).evidence == tuple(passed[:MOST_USERS])
         for part, codes in ((passed[-3], ["enough"]), (failed[-3], []), (failed[-2], ["enough"])):
@@ -263,7 +282,9 @@ class OtherSuite(Suite):
         pen, first, second = Pen(engine, GUIDE), new_id(), new_id()
         line = a_line(GUIDE, "ask for the date first", [(ANN, first)])
         await pen.write(AddExperience(line))
-        await pen.write(AddEvidence(line.id, Evidence(owner=ANN, sources=(second,), guarded_at=START)))
+        await pen.write(
+            AddEvidence(line.id, Evidence(owner=ANN, sources=(second,), guarded_at=START))
+        )
         doubt = DoubtEvidence(line.id, ANN, (first, second, new_id()))
         await pen.write(doubt)
         doubted = await pen.read(line.id)
@@ -287,7 +308,9 @@ class OtherSuite(Suite):
         await pen.write(ApproveExperience(line.id, approved=False))
         assert (await pen.read(line.id)).approved_at is None
 
-    async def test_an_imported_record_stands_as_it_was(self, engine: Engine, another: Engine) -> None:
+    async def test_an_imported_record_stands_as_it_was(
+        self, engine: Engine, another: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open(name="order 7")
         said = await pen.say(thread, "tea", "and cake")
@@ -306,7 +329,9 @@ class OtherSuite(Suite):
     def _import(self, record: Record) -> Import:
         return Import(record, terms_of_record(record))
 
-    async def test_an_import_that_does_not_fit_is_left_out_and_reported(self, engine: Engine) -> None:
+    async def test_an_import_that_does_not_fit_is_left_out_and_reported(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open(name="order 7")
         (said,) = await pen.say(thread, "tea")
@@ -328,7 +353,9 @@ class OtherSuite(Suite):
         assert receipt.items == ()
         assert len(await pen.scan()) == 3
 
-    async def test_nothing_is_imported_from_an_era_that_was_ended_here(self, engine: Engine) -> None:
+    async def test_nothing_is_imported_from_an_era_that_was_ended_here(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await pen.remember("likes tea")
         era = await pen.era()
@@ -341,7 +368,9 @@ class OtherSuite(Suite):
         assert [(part.item, part.code) for part in receipt.ignored] == [(0, "erased")]
         assert [record.passage_text() for record in await pen.scan()] == ["two", "x"]
 
-    async def test_an_import_belongs_to_the_owner_that_it_is_imported_for(self, engine: Engine) -> None:
+    async def test_an_import_belongs_to_the_owner_that_it_is_imported_for(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         memory = a_memory(BEN, "ben's once")
         await pen.write(Import(memory, packed("ben's once")))

@@ -13,13 +13,30 @@ import pytest
 from memoranda.book.input import Only, as_filter, as_types
 from memoranda.book.nouns.admin import records_of_all
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import Amend, CloseThread, Import, PatchProfile, RecordEpisode, Retract, Undo
+from memoranda.model.changes import (
+    Amend,
+    CloseThread,
+    Import,
+    PatchProfile,
+    RecordEpisode,
+    Retract,
+    Undo,
+)
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Outcome, ThreadStatus, ToolCall
 from memoranda.model.passages import PassageRow
 from memoranda.model.query import Filter, Scan
-from memoranda.model.records import DEFAULT_TENANT, EVERYONE, WHOLE, Limits, Owner, RecordType, Trust, View
+from memoranda.model.records import (
+    DEFAULT_TENANT,
+    EVERYONE,
+    WHOLE,
+    Limits,
+    Owner,
+    RecordType,
+    Trust,
+    View,
+)
 from memoranda.model.values import micros, new_id
 from memoranda.ports import Engine
 from memoranda_conformance.builders import (
@@ -72,7 +89,9 @@ class ReadingSuite(Suite):
                 shown = (source,) if seen or view is WHOLE else ()
                 assert isinstance(read, Memory) and read.sources == shown, (source, view)
 
-    async def test_an_operator_lists_the_records_of_all_owners_of_the_tenant(self, engine: Engine) -> None:
+    async def test_an_operator_lists_the_records_of_all_owners_of_the_tenant(
+        self, engine: Engine
+    ) -> None:
         other = Owner(tenant="other", id="ann")
         owners = [Owner(id=name) for name in ("zoe", "ann", "ben", "cat")]
         threads: dict[Owner, list[UUID]] = {}
@@ -108,7 +127,9 @@ class ReadingSuite(Suite):
             with pytest.raises(InvalidInput):
                 await records_of_all(engine, DEFAULT_TENANT, only, wrong, 100)
 
-    async def test_outputs_of_tools_come_back_as_the_json_that_they_were(self, engine: Engine) -> None:
+    async def test_outputs_of_tools_come_back_as_the_json_that_they_were(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         outputs: tuple[object, ...] = (None, "", "text", 5, 0.5, False, [], {"a": [1, {"é": None}]})
         calls = tuple(ToolCall(tool="look", output=output) for output in outputs)
@@ -119,7 +140,10 @@ class ReadingSuite(Suite):
     async def test_a_record_meets_all_conditions_of_a_filter(self, engine: Engine) -> None:
         pen = Pen(engine)
         thread = await pen.open(agent="a")
-        (user,), (agent,) = await pen.say(thread, "tea"), await pen.say(thread, "sure", role="assistant")
+        (user,), (agent,) = (
+            await pen.say(thread, "tea"),
+            await pen.say(thread, "sure", role="assistant"),
+        )
         fact = await pen.remember("likes tea", thread=thread)
         old = await pen.remember("liked gin", kind="note", observed_at=START - timedelta(days=9))
         await pen.write(Retract(old))
@@ -153,7 +177,9 @@ class ReadingSuite(Suite):
         ]
         for conditions, expected in cases:
             assert {record.id for record in await pen.scan(**conditions)} == expected, conditions
-            assert await engine.count(pen.owner, WHOLE, Filter(**conditions)) == len(expected), conditions
+            assert await engine.count(pen.owner, WHOLE, Filter(**conditions)) == len(expected), (
+                conditions
+            )
 
     async def test_pages_are_in_the_order_of_ids_and_join_without_gap_or_repetition(
         self, engine: Engine
@@ -178,7 +204,9 @@ class ReadingSuite(Suite):
         with pytest.raises(InvalidInput):
             await self._in_pages(pen, {}, "no cursor")
 
-    async def _in_pages(self, pen: Pen, conditions: dict[str, Any], cursor: str | None = None) -> list[UUID]:
+    async def _in_pages(
+        self, pen: Pen, conditions: dict[str, Any], cursor: str | None = None
+    ) -> list[UUID]:
         found: list[UUID] = []
         for _ in range(100):
             page = await pen.engine.scan(pen.owner, WHOLE, Filter(**conditions), cursor, 3)
@@ -214,7 +242,9 @@ class ReadingSuite(Suite):
         assert alone[3].cursor is not None and alone[4].records[-1] == first
         assert await engine.scans([]) == []
 
-    async def test_records_come_in_the_order_that_they_are_asked_for_in(self, engine: Engine) -> None:
+    async def test_records_come_in_the_order_that_they_are_asked_for_in(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         ids = [await pen.remember(str(number)) for number in range(5)]
         wanted = [ids[3], new_id(), ids[0], ids[3], ids[4]]
@@ -223,7 +253,9 @@ class ReadingSuite(Suite):
         assert list(await engine.get(pen.owner, WHOLE, [*many, ids[2]])) == [ids[2]]
         assert await engine.get(pen.owner, WHOLE, []) == {}
 
-    async def test_what_a_caller_changes_afterwards_does_not_reach_the_book(self, engine: Engine) -> None:
+    async def test_what_a_caller_changes_afterwards_does_not_reach_the_book(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         data: dict[str, Any] = {"list": [1]}
         memory = await pen.remember("likes tea", data=data)
@@ -238,7 +270,9 @@ class ReadingSuite(Suite):
         pen = Pen(engine)
         thread = await pen.open()
         said = await pen.say(thread, *(f"message {number}" for number in range(1200)))
-        assert [record.id for record in await pen.scan(types=frozenset({RecordType.MESSAGE}))] == list(said)
+        assert [
+            record.id for record in await pen.scan(types=frozenset({RecordType.MESSAGE}))
+        ] == list(said)
         memory = await pen.remember("about all of it", sources=said)
         assert (await pen.read(memory)).source_count == len(said)
         receipt = await pen.erase(*said)
@@ -274,10 +308,17 @@ class FilterSuite(Suite):
     async def test_a_passage_tells_who_and_what_it_is_about(self, engine: Engine) -> None:
         pen = Pen(engine)
         thread = await pen.open(agent="guide")
-        (said,) = await pen.say(thread, "hello", speaker='Ann "B" \\ ☕', agent="guide", trust=Trust.TOOL)
+        (said,) = await pen.say(
+            thread, "hello", speaker='Ann "B" \\ ☕', agent="guide", trust=Trust.TOOL
+        )
         (bare,) = await pen.say(await pen.open(), "hello")
         memory = await pen.remember(
-            "likes tea", key="drink", subject="Ann", tags=("a", "ü"), agent="guide", audience=EVERYONE
+            "likes tea",
+            key="drink",
+            subject="Ann",
+            tags=("a", "ü"),
+            agent="guide",
+            audience=EVERYONE,
         )
         episode = an_episode(pen.owner, tags=("b",))
         await pen.write(RecordEpisode(episode, b""))
@@ -347,7 +388,9 @@ class FilterSuite(Suite):
         (said,) = await pen.say(thread, "tea", agent="a", speaker="b")
         (web,) = await pen.say(thread, "page", role="tool", trust=Trust.WEB)
         tea = await pen.remember("likes tea", key="drink", subject="Ann", tags=("taste", "home"))
-        gin = await pen.remember("likes gin", key="drink", subject="Ben", agent="a", audience=EVERYONE)
+        gin = await pen.remember(
+            "likes gin", key="drink", subject="Ben", agent="a", audience=EVERYONE
+        )
         rum = await pen.remember("rum", key='it"s [2]', tags=("ta",), trust=Trust.TOOL)
         cases: list[tuple[dict[str, Any], set[UUID]]] = [
             ({"agent": "a"}, {thread, said, web, gin}),

@@ -75,13 +75,17 @@ async def waiting(engine: Engine) -> list[Job]:
 class RedactionSuite(Suite):
     """Tests that words taken out of a message are nowhere any more, and that everything else stays."""
 
-    async def test_a_message_stays_without_the_words_that_are_taken_out(self, engine: Engine) -> None:
+    async def test_a_message_stays_without_the_words_that_are_taken_out(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         (said,) = await pen.say(thread, SAID)
         follower = Follower(engine)
         await follower.follow()
-        receipt = await engine.erase(target(pen, redactions=taking(said, part(SAID, HOME))), pen.tick())
+        receipt = await engine.erase(
+            target(pen, redactions=taking(said, part(SAID, HOME))), pen.tick()
+        )
 
         left = await pen.read(said)
         assert (left.content, left.version, left.removed) == (LEFT, 2, (part(SAID, HOME),))
@@ -109,9 +113,16 @@ class RedactionSuite(Suite):
         await engine.erase(target(pen, redactions=again), pen.tick())
         assert (await pen.read(said)).content == "Good morning. "
 
-    async def test_the_native_form_loses_the_same_words_and_keeps_its_calls(self, engine: Engine) -> None:
+    async def test_the_native_form_loses_the_same_words_and_keeps_its_calls(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
-        call = {"type": "tool_use", "id": "t1", "name": "save", "input": {"fact": HOME, "tag": "home"}}
+        call = {
+            "type": "tool_use",
+            "id": "t1",
+            "name": "save",
+            "input": {"fact": HOME, "tag": "home"},
+        }
         native = {"role": "assistant", "content": [{"type": "text", "text": SAID}, call]}
         thread = await pen.open()
         (said,) = await pen.say(thread, SAID, native=native, role="assistant")
@@ -152,13 +163,21 @@ class RedactionSuite(Suite):
         other = await pen.remember("Is polite", sources=(said,))
         await pen.write(
             PatchProfile(
-                new_id(), "Profile", EVERYONE, {"places": ["Oslo", "Bergen"], "drink": "tea"}, sources=(said,)
+                new_id(),
+                "Profile",
+                EVERYONE,
+                {"places": ["Oslo", "Bergen"], "drink": "tea"},
+                sources=(said,),
             )
         )
         episode = (
-            await pen.write(RecordEpisode(an_episode(ANN, "say hello", sources=(said,)), packed("say hello")))
+            await pen.write(
+                RecordEpisode(an_episode(ANN, "say hello", sources=(said,)), packed("say hello"))
+            )
         ).id
-        receipt = await engine.erase(target(pen, home, redactions=taking(said, part(SAID, HOME))), pen.tick())
+        receipt = await engine.erase(
+            target(pen, home, redactions=taking(said, part(SAID, HOME))), pen.tick()
+        )
 
         assert set(receipt.ids) == {home, north, bare, episode}
         left = await pen.read(twice)
@@ -178,7 +197,9 @@ class RedactionSuite(Suite):
         left = await pen.read(thread)
         assert (left.summary, left.summary_through) == ("", 0)
         # It is made anew.
-        assert [job.key for job in await engine.jobs(None, 10) if job.kind == "form"] == [str(thread)]
+        assert [job.key for job in await engine.jobs(None, 10) if job.kind == "form"] == [
+            str(thread)
+        ]
 
     async def test_vectors_of_the_words_are_gone_and_old_ones_are_not_stored_any_more(
         self, engine: Engine
@@ -205,7 +226,9 @@ class RedactionSuite(Suite):
         assert await engine.put_vectors(SMALL, vectors_of(SMALL, memory), {memory: 2}) == 1
         assert await engine.put_terms(RULE, {memory: packed("Likes tea")}, {memory: 2}) == 1
 
-    async def test_a_copy_of_the_book_loses_the_words_that_its_original_lost(self, engine: Engine) -> None:
+    async def test_a_copy_of_the_book_loses_the_words_that_its_original_lost(
+        self, engine: Engine
+    ) -> None:
         pen, ben = Pen(engine), Pen(engine, BEN)
         (said,) = await pen.say(await pen.open(), SAID)
         (bens,) = await ben.say(await ben.open(), SAID)
@@ -236,7 +259,9 @@ class RedactionSuite(Suite):
                 target(pen, redactions=taking(said, Span(start=0, end=99), version=2)), pen.tick()
             )
         with pytest.raises(NotFound):
-            await engine.erase(target(pen, redactions=taking(new_id(), Span(start=0, end=9))), pen.tick())
+            await engine.erase(
+                target(pen, redactions=taking(new_id(), Span(start=0, end=9))), pen.tick()
+            )
 
     async def test_an_agent_takes_words_out_of_its_own_messages_only(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -249,7 +274,9 @@ class RedactionSuite(Suite):
             asked = target(Pen(engine, view=view), redactions=taking(message, spans))
             with pytest.raises(refusal):
                 await engine.erase(asked, pen.tick())
-        await engine.erase(target(Pen(engine, view=AT_A), redactions=taking(said, spans)), pen.tick())
+        await engine.erase(
+            target(Pen(engine, view=AT_A), redactions=taking(said, spans)), pen.tick()
+        )
         assert (await pen.read(said)).content == LEFT
 
     async def test_what_is_hidden_is_out_of_every_read_and_an_undo_brings_all_of_it_back(
@@ -322,14 +349,20 @@ class RedactionSuite(Suite):
         assert (await pen.read(thread)).summary == ""
         await engine.erase(target(pen, hidden=receipt.position), pen.tick())
         steps = await engine.history(ANN, WHOLE, thread)
-        assert not any("Oslo" in repr(step.record.model_dump()) for step in steps if step.record is not None)
+        assert not any(
+            "Oslo" in repr(step.record.model_dump()) for step in steps if step.record is not None
+        )
 
     async def test_only_who_hid_it_or_the_owner_finishes(self, engine: Engine) -> None:
         pen = Pen(engine)
         (said,) = await pen.say(await pen.open(agent="a", audience=FOR_A), SAID, agent="a")
         actor = Actor("agent", "a")
         receipt = await pen.write(Hide((), taking(said, part(SAID, HOME))), view=AT_A, actor=actor)
-        for position, view in ((receipt.position, AT_B), (receipt.position - 1, WHOLE), (99, WHOLE)):
+        for position, view in (
+            (receipt.position, AT_B),
+            (receipt.position - 1, WHOLE),
+            (99, WHOLE),
+        ):
             asked = Target(ANN, view, Actor("agent", "b"), hidden=position)
             with pytest.raises(NotFound, match="hid"):
                 await engine.erase(asked, pen.tick())
@@ -340,7 +373,9 @@ class RedactionSuite(Suite):
         pen = Pen(engine)
         thread = await pen.open()
         (said,) = await pen.say(thread, SAID)
-        await pen.write(pen.saying(thread, "More."), jobs=(JobDraft("form", str(thread), records=(thread,)),))
+        await pen.write(
+            pen.saying(thread, "More."), jobs=(JobDraft("form", str(thread), records=(thread,)),)
+        )
         job = await engine.lease(("form",), "w", pen.tick(), 60)
         assert job is not None
         await engine.keep(job, {"answer": "Lives in Oslo"}, (said,))
@@ -349,7 +384,9 @@ class RedactionSuite(Suite):
         assert again is not None
         assert again.kept is None
 
-    async def test_what_is_hidden_waits_in_a_job_until_it_is_undone_or_erased(self, engine: Engine) -> None:
+    async def test_what_is_hidden_waits_in_a_job_until_it_is_undone_or_erased(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         said, whole = await pen.say(await pen.open(), SAID, HOME)
         memory = await pen.remember("Lives in Oslo", sources=(said,))

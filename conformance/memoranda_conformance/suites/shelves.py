@@ -47,7 +47,9 @@ from memoranda_conformance.suites.copies import COPY, arrived, lay_all
 class ShelfSuite(Suite):
     """Tests that an index which reads only the changes of shelves equals one that reads them whole."""
 
-    async def test_a_new_reader_gets_the_whole_shelf_and_then_only_what_came(self, engine: Engine) -> None:
+    async def test_a_new_reader_gets_the_whole_shelf_and_then_only_what_came(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         said = await pen.say(thread, "tea", "cake")
@@ -116,7 +118,9 @@ class ShelfSuite(Suite):
         await pen.erase_all()
         assert (await Follower(engine).follow()) == {}
 
-    async def test_shelves_move_apart_and_what_is_no_passage_moves_none(self, engine: Engine) -> None:
+    async def test_shelves_move_apart_and_what_is_no_passage_moves_none(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await pen.remember("open")
         await pen.remember("a's", agent="a")
@@ -152,12 +156,15 @@ class ShelfSuite(Suite):
             assert set(await Follower(engine, pen.owner, view).follow()) == audiences
         assert await Follower(engine, BEN).follow() == {}
 
-    async def test_all_shelves_are_of_one_owner_and_numbers_are_their_own(self, engine: Engine) -> None:
+    async def test_all_shelves_are_of_one_owner_and_numbers_are_their_own(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         for each in (pen, other):
             await each.remember("x")
         (one, _), (two, _) = [
-            (await engine.since(each.owner, each.view, lambda number: None))[0] for each in (pen, other)
+            (await engine.since(each.owner, each.view, lambda number: None))[0]
+            for each in (pen, other)
         ]
         assert one.number != two.number
         await pen.erase_all()
@@ -174,7 +181,12 @@ class ShelfSuite(Suite):
         assert await engine.stale_terms(RULE, 10) == []
         assert {record.id for record in await engine.stale_terms(RULE + 1, 10)} == {said, memory}
         assert len(await engine.stale_terms(RULE + 1, 1)) == 1
-        assert await engine.put_terms(RULE + 1, {said: packed("green tea"), thread: b"", new_id(): b""}) == 1
+        assert (
+            await engine.put_terms(
+                RULE + 1, {said: packed("green tea"), thread: b"", new_id(): b""}
+            )
+            == 1
+        )
         assert {record.id for record in await engine.stale_terms(RULE + 1, 10)} == {memory}
         shelf = (await follower.follow())[EVERYONE]
         assert (follower.came, shelf[said].terms) == ([said], packed("green tea"))
@@ -184,7 +196,9 @@ class ShelfSuite(Suite):
         assert await engine.put_terms(RULE - 1, {memory: packed("cake")}) == 1
         assert (await engine.facts()).stale_terms == 1
 
-    async def test_use_is_kept_beside_a_memory_without_a_version_or_an_entry(self, engine: Engine) -> None:
+    async def test_use_is_kept_beside_a_memory_without_a_version_or_an_entry(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea, cake = await pen.remember("tea"), await pen.remember("cake", agent="a")
         thread = await pen.open()
@@ -192,7 +206,10 @@ class ShelfSuite(Suite):
         follower = Follower(engine)
         await follower.follow()
         assert (
-            await engine.note_use(pen.owner, AT_B, {tea: once, cake: once, thread: once, new_id(): once}) == 1
+            await engine.note_use(
+                pen.owner, AT_B, {tea: once, cake: once, thread: once, new_id(): once}
+            )
+            == 1
         )
         assert await engine.uses(pen.owner, pen.view, [tea, cake, new_id()]) == {tea: once}
         assert await engine.uses(pen.owner, AT_A, [tea]) == {tea: once}
@@ -234,11 +251,15 @@ class NarrowingSuite(Suite):
         assert {one.id for one in await pen.scan(AT_B)} == {said, drawn, further, mixed, other}
         assert (await pen.read(drawn)).audience == EVERYONE
 
-    async def test_a_statement_is_not_narrowed_where_what_rests_on_it_cannot_be(self, engine: Engine) -> None:
+    async def test_a_statement_is_not_narrowed_where_what_rests_on_it_cannot_be(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         said = await pen.remember("sees a therapist", key="health")
         profile = (
-            await pen.write(PatchProfile(new_id(), "Health", EVERYONE, {"state": "ill"}, sources=(said,)))
+            await pen.write(
+                PatchProfile(new_id(), "Health", EVERYONE, {"state": "ill"}, sources=(said,))
+            )
         ).id
         drawn = await pen.remember("is stressed", sources=(said,))
         with pytest.raises(Conflict, match=f"profile {profile}"):
@@ -246,7 +267,9 @@ class NarrowingSuite(Suite):
         assert {one.id for one in await pen.scan(AT_B)} == {said, profile, drawn}
         # A key that another statement has there, and another agent's conclusion, stop it as well.
         await pen.erase(profile)
-        keyed = await pen.remember("rests more", key="rest", sources=(said,), agent="a", audience=EVERYONE)
+        keyed = await pen.remember(
+            "rests more", key="rest", sources=(said,), agent="a", audience=EVERYONE
+        )
         await pen.remember("rests less", key="rest", agent="a", audience=FOR_A)
         with pytest.raises(Conflict, match=f"memory {keyed}"):
             await pen.write(ChangeAudience(said, FOR_A))
@@ -260,7 +283,9 @@ class NarrowingSuite(Suite):
         await ours.write(ChangeAudience(mine, FOR_A))
         assert (await pen.read(theirs)).audience == FOR_A
 
-    async def test_a_statement_that_gains_readers_leaves_what_rests_on_it(self, engine: Engine) -> None:
+    async def test_a_statement_that_gains_readers_leaves_what_rests_on_it(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         said = await pen.remember("likes tea", audience=FOR_A)
         drawn = await pen.remember("buys tea", sources=(said,))
@@ -272,7 +297,9 @@ class NarrowingSuite(Suite):
 class MarkSuite(Suite):
     """Tests of who may write a book that is marked as being copied or as a copy."""
 
-    async def test_a_book_with_content_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
+    async def test_a_book_with_content_does_not_become_a_copy(
+        self, engine: Engine, another: Engine
+    ) -> None:
         await Pen(another).remember("here already")
         assert not await arrived(engine, another)
         assert (await another.whereabouts()).arrival is None
@@ -280,7 +307,9 @@ class MarkSuite(Suite):
         assert not await arrived(engine, another)
         await Pen(another).remember("goes on")
 
-    async def test_only_the_copy_that_began_last_writes(self, engine: Engine, another: Engine) -> None:
+    async def test_only_the_copy_that_began_last_writes(
+        self, engine: Engine, another: Engine
+    ) -> None:
         await Pen(engine).remember("tea")
         assert await arrived(engine, another)
         assert await arrived(engine, another, "the next copy")
@@ -310,11 +339,15 @@ class MarkSuite(Suite):
         await another.end_arrival(COPY)
         await Pen(another).remember("a book")
 
-    async def test_a_book_that_moves_is_written_no_more_and_says_where_it_is(self, engine: Engine) -> None:
+    async def test_a_book_that_moves_is_written_no_more_and_says_where_it_is(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         memory = await pen.remember("tea")
         for whole in (False, True):
-            await engine.depart(Departure("there", whole), Departure("there", False) if whole else None)
+            await engine.depart(
+                Departure("there", whole), Departure("there", False) if whole else None
+            )
             for write in _writes(engine):
                 with pytest.raises(Moved, match="there") as refused:
                     await write()
@@ -325,7 +358,9 @@ class MarkSuite(Suite):
         await engine.depart(None, Departure("there", True))
         await pen.remember("coffee")
 
-    async def test_a_departure_is_changed_only_by_who_knows_which_one_stands(self, engine: Engine) -> None:
+    async def test_a_departure_is_changed_only_by_who_knows_which_one_stands(
+        self, engine: Engine
+    ) -> None:
         here = Departure("here", whole=False, copy="one")
         there = Departure("there", whole=False, copy="two")
         await engine.depart(here, None)
@@ -352,7 +387,9 @@ class MarkSuite(Suite):
         assert not await arrived(engine, another, "the next copy")
         await Pen(another).remember("a book, though it came empty")
 
-    async def test_a_book_that_moves_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
+    async def test_a_book_that_moves_does_not_become_a_copy(
+        self, engine: Engine, another: Engine
+    ) -> None:
         await another.depart(Departure("there", True), None)
         assert not await arrived(engine, another)
 
@@ -378,6 +415,8 @@ def _writes(engine: Engine) -> list[Any]:
         lambda: engine.put(JobDraft("form", "x"), START),
         lambda: engine.note_use(ANN, WHOLE, {new_id(): Use(strength=0.5, used_at=None, count=1)}),
         lambda: engine.begin_set(SMALL),
-        lambda: engine.note_spent(Spent(tenant="default", day=START.date(), task="form", model="m")),
+        lambda: engine.note_spent(
+            Spent(tenant="default", day=START.date(), task="form", model="m")
+        ),
         engine.rebuild,
     ]

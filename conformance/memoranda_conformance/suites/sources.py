@@ -49,7 +49,9 @@ def derived(
     again: Mapping[str, Any] | None = None,
 ) -> PatchProfile:
     """Return a change of the common profile that is derived from sources."""
-    return PatchProfile(new_id(), "Profile", EVERYONE, fields or {}, sources=sources, again=again or {})
+    return PatchProfile(
+        new_id(), "Profile", EVERYONE, fields or {}, sources=sources, again=again or {}
+    )
 
 
 def told(fields: Mapping[str, Any], *, pin: bool = False) -> PatchProfile:
@@ -60,7 +62,9 @@ def told(fields: Mapping[str, Any], *, pin: bool = False) -> PatchProfile:
 class GroundsSuite(Suite):
     """Tests that fields and items of profiles are erased with their sources, and no others are."""
 
-    async def test_fields_and_items_go_when_all_that_they_rest_on_is_forgotten(self, engine: Engine) -> None:
+    async def test_fields_and_items_go_when_all_that_they_rest_on_is_forgotten(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         one, two, three = await pen.say(thread, "tea", "tea and cake", "Bonn")
@@ -146,7 +150,9 @@ class GroundsSuite(Suite):
     ) -> None:
         pen = Pen(engine)
         one, two = await pen.say(await pen.open(), "one", "two")
-        profile = (await pen.write(derived((one,), {"likes": ["tea", "rum", "tea"], "home": {"a": 1}}))).id
+        profile = (
+            await pen.write(derived((one,), {"likes": ["tea", "rum", "tea"], "home": {"a": 1}}))
+        ).id
         await pen.write(derived((two,), {"likes": ["gin", "rum", "tea"], "home": {"a": 1, "b": 2}}))
         await pen.write(told({"likes": ["rum", "gin", "ale"]}))
         assert (await pen.read(profile)).grounds == {
@@ -156,7 +162,9 @@ class GroundsSuite(Suite):
         await pen.erase(one)
         assert (await pen.read(profile)).body == {"likes": ["gin", "ale"], "home": {"a": 1, "b": 2}}
 
-    async def test_grounds_alone_make_a_version_and_the_same_again_makes_none(self, engine: Engine) -> None:
+    async def test_grounds_alone_make_a_version_and_the_same_again_makes_none(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         one, two = await pen.say(await pen.open(), "tea", "tea")
         profile = (await pen.write(derived((one,), {"town": "Rome", "likes": ["tea"]}))).id
@@ -174,7 +182,9 @@ class GroundsSuite(Suite):
         await pen.write(told({"likes": [1, {"a": 1}]}))
         assert (await pen.read(profile)).body["likes"][1]["a"] is not True
 
-    async def test_a_profile_is_not_read_more_widely_than_what_it_rests_on(self, engine: Engine) -> None:
+    async def test_a_profile_is_not_read_more_widely_than_what_it_rests_on(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         (said,) = await pen.say(await pen.open(agent="a", audience=FOR_A), "for a alone")
         (theirs,) = await other.say(await other.open(), "ben's")
@@ -194,7 +204,9 @@ class GroundsSuite(Suite):
         await pen.erase(one)
         body = {"town": "Rome", "likes": ["tea", "cake"], "plan": "free"}
         grounds: dict[str, Grounds] = {"town": ((one,),), "likes": ((one,), (two,))}
-        document = ProfileDocument(id=new_id(), owner=pen.owner, body=body, grounds=grounds, past=(one,))
+        document = ProfileDocument(
+            id=new_id(), owner=pen.owner, body=body, grounds=grounds, past=(one,)
+        )
         await pen.write(Import(document))
         assert (await pen.read(document.id)).body == {"likes": ["cake"], "plan": "free"}
         lost = ProfileDocument(id=new_id(), owner=pen.owner, schema_name="Other", body={"town": "Rome"},
@@ -208,17 +220,24 @@ class GroundsSuite(Suite):
         said, gone = await ann.remember("likes it brief"), await ben.remember("likes it brief")
         await ben.erase_all()
         evidence = [(ANN, said), (BEN, gone)]
-        line, telling = a_line(GUIDE, "Be brief", evidence), a_line(GUIDE, "Ben", evidence, guarded=False)
+        line, telling = (
+            a_line(GUIDE, "Be brief", evidence),
+            a_line(GUIDE, "Ben", evidence, guarded=False),
+        )
         codes = [left.code for left in (await pen.write(Import(line), Import(telling))).ignored]
         assert codes == ["sourceless"]
         assert [part.owner for part in (await pen.read(line.id)).evidence] == [ANN]
 
-    async def test_an_imported_episode_does_not_tell_of_what_was_forgotten_here(self, engine: Engine) -> None:
+    async def test_an_imported_episode_does_not_tell_of_what_was_forgotten_here(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         one, two = await pen.say(thread, "tea", "cake")
         await pen.erase(one)
-        told, whole = (an_episode(ANN, "Lunch", thread=thread, sources=each) for each in ((one, two), (two,)))
+        told, whole = (
+            an_episode(ANN, "Lunch", thread=thread, sources=each) for each in ((one, two), (two,))
+        )
         receipt = await pen.write(Import(told, b""), Import(whole, b""))
         assert [left.code for left in receipt.ignored] == ["sourceless"]
         assert (await pen.read(whole.id)).goal == "Lunch"
@@ -253,7 +272,9 @@ class GroundsSuite(Suite):
         pen = Pen(engine)
         (said,) = await pen.say(await pen.open(), "I drink tea")
         memory = await pen.remember("likes tea", sources=(said,))
-        quotes = tuple(Cited(message=said, quote=f"tea {place // 2}") for place in range(4 * MOST_QUOTES))
+        quotes = tuple(
+            Cited(message=said, quote=f"tea {place // 2}") for place in range(4 * MOST_QUOTES)
+        )
         await pen.write(Confirm(memory, (said,), quotes))
         kept = [one.quote for one in (await pen.read(memory)).quotes]
         assert kept == [f"tea {place}" for place in range(MOST_QUOTES)]
@@ -282,7 +303,9 @@ class GroundsSuite(Suite):
         # The first one is listed, and the other one is not.
         for gone, left in ((said[5], 11), (said[0], 10)):
             receipt = await at_a.erase(gone)
-            assert set(receipt.kept) == {own, theirs} and (alone in receipt.ids) == (gone == said[5])
+            assert set(receipt.kept) == {own, theirs} and (alone in receipt.ids) == (
+                gone == said[5]
+            )
             shown = receipt.as_seen()
             assert (shown.kept, shown.ids) == ((own,), (gone,))
             assert shown.removed["message"] == 1 and "memory" not in shown.removed
@@ -308,13 +331,17 @@ class GroundsSuite(Suite):
 
 async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
     """Delete messages because of their age, as retention does."""
-    return await pen.engine.erase(Target(pen.owner, WHOLE, Actor("system"), ids, ageing=True), pen.tick())
+    return await pen.engine.erase(
+        Target(pen.owner, WHOLE, Actor("system"), ids, ageing=True), pen.tick()
+    )
 
 
 class AgeingSuite(Suite):
     """Tests that messages can be deleted because of their age, and that what was derived from them stays."""
 
-    async def test_a_message_leaves_by_age_and_what_rests_on_it_stays_as_it_is(self, engine: Engine) -> None:
+    async def test_a_message_leaves_by_age_and_what_rests_on_it_stays_as_it_is(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         one, two, three = await pen.say(thread, "I drink tea", "I live in Rome", "not formed yet")
@@ -340,7 +367,9 @@ class AgeingSuite(Suite):
         assert (await engine.verify()).faults == ()
         with pytest.raises(InvalidInput):
             await pen.write(Undo(last.position))
-        assert (await pen.say(thread, "on it goes")) and (await pen.scan(thread=thread))[-1].seq == 4
+        assert (await pen.say(thread, "on it goes")) and (await pen.scan(thread=thread))[
+            -1
+        ].seq == 4
 
     async def test_what_rests_on_an_aged_message_goes_when_that_is_forgotten_by_its_id(
         self, engine: Engine
@@ -379,11 +408,15 @@ class AgeingSuite(Suite):
         assert await guide.find(line.id) is None
         assert (await engine.verify()).faults == ()
 
-    async def test_only_the_owners_whole_view_lets_messages_leave_by_age(self, engine: Engine) -> None:
+    async def test_only_the_owners_whole_view_lets_messages_leave_by_age(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open(agent="a", audience=FOR_A)
         (said,) = await pen.say(thread, "tea")
         await pen.write(MarkFormed(thread, 1))
         with pytest.raises(NotAllowed):
-            await engine.erase(Target(pen.owner, AT_A, Actor("agent", "a"), (said,), ageing=True), pen.tick())
+            await engine.erase(
+                Target(pen.owner, AT_A, Actor("agent", "a"), (said,), ageing=True), pen.tick()
+            )
         assert await pen.find(said) is not None

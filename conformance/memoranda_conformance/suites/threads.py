@@ -63,7 +63,10 @@ class ThreadSuite(Suite):
         titled = await pen.read(thread)
         assert (titled.title, titled.title_through, titled.formed_through) == ("A table", 2, 3)
         await pen.write(Undo(status.position))
-        assert ((await pen.read(thread)).title, (await pen.read(thread)).status) == ("A table", "running")
+        assert ((await pen.read(thread)).title, (await pen.read(thread)).status) == (
+            "A table",
+            "running",
+        )
         await pen.erase(ids[2])
         assert (await pen.read(thread)).title == "A table"
         await pen.erase(ids[0])
@@ -74,7 +77,10 @@ class ThreadSuite(Suite):
         (last,) = await pen.say(thread, "ale")
         await pen.write(MarkFormed(thread, 4, 3, "Ale"))
         await pen.erase(last, ids[1])
-        assert ((await pen.read(thread)).title, (await pen.read(thread)).title_through) == ("Lunch", 0)
+        assert ((await pen.read(thread)).title, (await pen.read(thread)).title_through) == (
+            "Lunch",
+            0,
+        )
         assert (await engine.verify()).faults == ()
 
     async def test_a_prepared_episode_is_replaced_with_each_mark_and_leaves_with_what_it_covers(
@@ -104,11 +110,17 @@ class ThreadSuite(Suite):
         thread = await pen.open()
         status = await pen.write(SetThread(thread, {"status": "paused"}))
         ids = await pen.say(thread, "tea", "cake", "rum")
-        told = TaskSummary(summary="They ate.", main_points=("Tea", "Cake"), takeaways=("Rum",), through=3)
-        gone = await pen.write(KeepTaskSummary(thread, told.model_copy(update={"through": 2}), ids[:2]))
+        told = TaskSummary(
+            summary="They ate.", main_points=("Tea", "Cake"), takeaways=("Rum",), through=3
+        )
+        gone = await pen.write(
+            KeepTaskSummary(thread, told.model_copy(update={"through": 2}), ids[:2])
+        )
         assert [item.version for item in gone.items] == [3]
         await pen.write(KeepTaskSummary(thread, told, ids))
-        late = await pen.write(KeepTaskSummary(thread, told.model_copy(update={"through": 1}), ids[:1]))
+        late = await pen.write(
+            KeepTaskSummary(thread, told.model_copy(update={"through": 1}), ids[:1])
+        )
         assert [part.code for part in late.ignored] == ["unchanged"]
         await pen.write(Undo(status.position))
         assert (await pen.read(thread)).task_summary == told
@@ -121,7 +133,9 @@ class ThreadSuite(Suite):
             await pen.write(KeepTaskSummary(thread, told, ids))
         assert (await pen.read(thread)).task_summary is None
 
-    async def test_messages_stand_in_the_order_in_which_they_were_said(self, engine: Engine) -> None:
+    async def test_messages_stand_in_the_order_in_which_they_were_said(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open(agent="a", audience=FOR_A)
         first = await pen.say(thread, "good morning", "a table for two")
@@ -169,7 +183,9 @@ class ThreadSuite(Suite):
         (four,) = await pen.say(thread, "four")
         assert (await pen.read(four)).seq == 4
 
-    async def test_messages_cannot_be_slipped_into_another_thread_or_owner(self, engine: Engine) -> None:
+    async def test_messages_cannot_be_slipped_into_another_thread_or_owner(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         mine, also, theirs = await pen.open(), await pen.open(), await other.open()
         stray = (a_message(BEN, theirs, "to ben"), a_message(pen.owner, also, "elsewhere"))
@@ -183,7 +199,9 @@ class ThreadSuite(Suite):
         with pytest.raises(NotFound):
             await pen.say(theirs, "hello")
 
-    async def test_nothing_of_a_batch_is_kept_where_a_part_of_it_is_refused(self, engine: Engine) -> None:
+    async def test_nothing_of_a_batch_is_kept_where_a_part_of_it_is_refused(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         before = await pen.remember("the first")
         follower = Follower(engine)
@@ -191,7 +209,9 @@ class ThreadSuite(Suite):
         job = JobDraft("form", "later")
         with pytest.raises(NotFound):
             await pen.write(
-                pen.remembering("the second", supersedes=(before,)), pen.saying(new_id(), "lost"), jobs=(job,)
+                pen.remembering("the second", supersedes=(before,)),
+                pen.saying(new_id(), "lost"),
+                jobs=(job,),
             )
         assert [record.id for record in await pen.scan()] == [before]
         assert (await pen.read(before)).active
@@ -218,10 +238,14 @@ class ThreadSuite(Suite):
         thread = await pen.open()
         await pen.write(SetThread(thread, {"title": "lunch"}), expect=Expect(versions={thread: 1}))
         with pytest.raises(Stale):
-            await pen.write(SetThread(thread, {"title": "dinner"}), expect=Expect(versions={thread: 1}))
+            await pen.write(
+                SetThread(thread, {"title": "dinner"}), expect=Expect(versions={thread: 1})
+            )
         assert (await pen.read(thread)).title == "lunch"
         with pytest.raises(Stale):
-            await pen.write(SetThread(thread, {"title": "dinner"}), expect=Expect(versions={new_id(): 1}))
+            await pen.write(
+                SetThread(thread, {"title": "dinner"}), expect=Expect(versions={new_id(): 1})
+            )
 
     async def test_a_stale_last_message_refuses_the_batch(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -232,7 +256,9 @@ class ThreadSuite(Suite):
         await pen.write(pen.saying(thread, "two"), expect=Expect(last={thread: 1}))
         assert len(await pen.scan(types=MESSAGE)) == 2
 
-    async def test_messages_and_state_are_stored_together_or_not_at_all(self, engine: Engine) -> None:
+    async def test_messages_and_state_are_stored_together_or_not_at_all(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread, other = await pen.open(), await pen.open()
         both = (pen.saying(thread, "one"), SetThread(thread, {"state": {"head": 1}}))
@@ -260,7 +286,9 @@ class ThreadSuite(Suite):
         for thread in (hidden, theirs, new_id()):
             for last in (7, 3):
                 with pytest.raises(Stale) as refused:
-                    await pen.write(pen.remembering("x"), expect=Expect(last={thread: last}), view=AT_B)
+                    await pen.write(
+                        pen.remembering("x"), expect=Expect(last={thread: last}), view=AT_B
+                    )
                 told.add(str(refused.value).replace(str(thread), "it").replace(str(last), "n"))
         assert len(told) == 1
 
@@ -282,7 +310,9 @@ class ThreadSuite(Suite):
                 await engine.apply(pen.batch(pen.saying(thread, f"{writer} says {number}")))
 
         await asyncio.gather(*(write(writer) for writer in range(16)))
-        assert sorted(message.seq for message in await pen.scan(types=MESSAGE)) == list(range(1, 81))
+        assert sorted(message.seq for message in await pen.scan(types=MESSAGE)) == list(
+            range(1, 81)
+        )
         assert [entry.position for entry in await pen.ledger()] == list(range(1, 82))
 
     async def test_a_name_that_is_taken_means_the_thread_that_has_it(self, engine: Engine) -> None:
@@ -292,23 +322,37 @@ class ThreadSuite(Suite):
         assert [(part.code, part.id) for part in again.ignored] == [("present", thread)]
         assert again.items == ()
         assert await other.open(name="order 7") != thread
-        twice = await pen.write(*(OpenThread(a_thread(pen.owner, name="order 8")) for _ in range(2)))
+        twice = await pen.write(
+            *(OpenThread(a_thread(pen.owner, name="order 8")) for _ in range(2))
+        )
         assert [part.code for part in twice.ignored] == ["present"]
         assert len(twice.items) == 1
 
-    async def test_each_audience_has_a_thread_of_its_own_under_one_name(self, engine: Engine) -> None:
+    async def test_each_audience_has_a_thread_of_its_own_under_one_name(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         groups = [Audience.of_groups(names) for names in (["g1"], ["g1", "g2"])]
-        threads = {each: await pen.open(name="order 9", audience=each) for each in (EVERYONE, FOR_A, *groups)}
+        threads = {
+            each: await pen.open(name="order 9", audience=each)
+            for each in (EVERYONE, FOR_A, *groups)
+        }
         assert len(set(threads.values())) == 4
         at_a = Pen(engine, view=View(agent="a", groups=("g1",)))
         for audience, thread in threads.items():
             # The view reads all the others of that name, too.
-            again = await at_a.write(OpenThread(a_thread(pen.owner, name="order 9", audience=audience)))
+            again = await at_a.write(
+                OpenThread(a_thread(pen.owner, name="order 9", audience=audience))
+            )
             assert (again.items, [part.id for part in again.ignored]) == ((), [thread])
-        assert await Pen(engine, view=AT_B).open(name="order 9", audience=FOR_B) not in threads.values()
+        assert (
+            await Pen(engine, view=AT_B).open(name="order 9", audience=FOR_B)
+            not in threads.values()
+        )
 
-    async def test_a_name_tells_nothing_of_an_unseen_thread_that_has_it(self, engine: Engine) -> None:
+    async def test_a_name_tells_nothing_of_an_unseen_thread_that_has_it(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         unseen = await pen.open(name="secret", agent="a", audience=FOR_A)
         receipt = await pen.write(OpenThread(a_thread(pen.owner, name="secret")), view=AT_B)
@@ -349,7 +393,12 @@ class ThreadSuite(Suite):
         await pen.write(CloseThread(thread, ThreadStatus.COMPLETED, {"table": 4}, episode, b""))
         closed, kept = await pen.read(thread), await pen.read(episode.id)
         assert (closed.status, closed.result) == ("completed", {"table": 4})
-        assert (kept.thread, kept.agent, kept.audience, kept.trust) == (thread, "a", FOR_A, Trust.WEB)
+        assert (kept.thread, kept.agent, kept.audience, kept.trust) == (
+            thread,
+            "a",
+            FOR_A,
+            Trust.WEB,
+        )
 
     async def test_an_episode_is_no_wider_than_what_it_rests_on(self, engine: Engine) -> None:
         pen = Pen(engine)

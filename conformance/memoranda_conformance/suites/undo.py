@@ -61,7 +61,9 @@ class UndoSuite(Suite):
         pen = Pen(engine)
         receipt = await pen.write(pen.remembering("likes tea", key="drink"))
         undone = await pen.write(Undo(receipt.position))
-        assert [(item.verb, item.id, item.version) for item in undone.items] == [(Verb.UNDO, receipt.id, 2)]
+        assert [(item.verb, item.id, item.version) for item in undone.items] == [
+            (Verb.UNDO, receipt.id, 2)
+        ]
         assert (await pen.read(receipt.id)).status == "undone"
         restored = await pen.write(Undo(undone.position))
         assert (await pen.read(receipt.id)).status == "active"
@@ -101,7 +103,10 @@ class UndoSuite(Suite):
             before = [(await pen.read(id)).changed(version=1, recorded_at=pen.now) for id in ids]
             receipt = await pen.write(change)
             await pen.write(Undo(receipt.position))
-            after = [(await pen.read(id)).changed(version=1, recorded_at=before[0].recorded_at) for id in ids]
+            after = [
+                (await pen.read(id)).changed(version=1, recorded_at=before[0].recorded_at)
+                for id in ids
+            ]
             assert after == before, change
 
     async def test_what_an_undone_operation_made_is_read_no_more(self, engine: Engine) -> None:
@@ -117,13 +122,19 @@ class UndoSuite(Suite):
             await pen.write(Undo(made.position))
             assert await pen.find(id) is None
             assert id not in [record.id for record in await pen.scan()]
-            assert [step.verb for step in await engine.history(pen.owner, pen.view, id)][-1] == Verb.UNDO
+            assert [step.verb for step in await engine.history(pen.owner, pen.view, id)][
+                -1
+            ] == Verb.UNDO
         assert (await pen.read(thread)).status == "running"
         again = await pen.write(PatchProfile(new_id(), "Profile", EVERYONE, {"name": "Ann"}))
         assert again.id != profile.id
-        assert [row.status for row in (await Follower(engine).follow())[EVERYONE].values()] == ["withdrawn"]
+        assert [row.status for row in (await Follower(engine).follow())[EVERYONE].values()] == [
+            "withdrawn"
+        ]
 
-    async def test_what_was_built_upon_is_listed_and_nothing_is_undone(self, engine: Engine) -> None:
+    async def test_what_was_built_upon_is_listed_and_nothing_is_undone(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         made = await pen.write(pen.remembering("likes tea"))
         confirmed = await pen.write(Confirm(made.id))
@@ -135,7 +146,9 @@ class UndoSuite(Suite):
         assert (await pen.read(made.id)).active
         assert len(await pen.ledger()) == 4
 
-    async def test_together_undoes_all_that_was_built_upon_it_and_no_more(self, engine: Engine) -> None:
+    async def test_together_undoes_all_that_was_built_upon_it_and_no_more(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea = await pen.write(pen.remembering("likes tea"))
         await pen.write(Confirm(tea.id))
@@ -152,7 +165,9 @@ class UndoSuite(Suite):
         assert (await pen.read(gin.id)).changed(version=2, recorded_at=before.recorded_at) == before
         assert (await pen.read(tea.id)).superseded_by == gin.id
 
-    async def test_what_was_undone_already_no_longer_stands_in_the_way(self, engine: Engine) -> None:
+    async def test_what_was_undone_already_no_longer_stands_in_the_way(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         derived = await pen.write(pen.remembering("buy tea", thread=thread))
@@ -193,7 +208,9 @@ class UndoSuite(Suite):
             refused = await pen.write(pen.remembering(again, sources=(said,)))
             assert [part.code for part in refused.ignored] == ["not_formed_again"]
 
-    async def test_what_would_take_a_key_from_another_is_not_brought_back(self, engine: Engine) -> None:
+    async def test_what_would_take_a_key_from_another_is_not_brought_back(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea = await pen.remember("likes tea", key="drink")
         retracted = await pen.write(Retract(tea))
@@ -202,7 +219,9 @@ class UndoSuite(Suite):
             await pen.write(Undo(retracted.position))
         assert (await pen.read(tea)).status == "retracted"
 
-    async def test_two_statements_of_one_key_do_not_come_back_together(self, engine: Engine) -> None:
+    async def test_two_statements_of_one_key_do_not_come_back_together(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         old = await pen.remember("likes gin", key="drink")
         first = await pen.write(pen.remembering("drinks nothing", supersedes=(old,)))
@@ -271,7 +290,9 @@ class TakenBackSuite(Suite):
         assert len(receipt.kept) == 2
         for id in receipt.kept:
             versions = [step.record for step in await engine.history(ANN, WHOLE, id)]
-            assert not [one for one in versions if isinstance(one, Memory) and (one.quotes or one.past)]
+            assert not [
+                one for one in versions if isinstance(one, Memory) and (one.quotes or one.past)
+            ]
             assert (await pen.read(id)).active
         assert (await engine.verify()).faults == ()
 
@@ -290,7 +311,9 @@ class TakenBackSuite(Suite):
         assert (await agent.read(line.id)).part_of(ANN) is not None
         assert (await engine.verify()).faults == ()
 
-    async def test_what_was_taken_back_neither_bears_nor_fells_a_statement(self, engine: Engine) -> None:
+    async def test_what_was_taken_back_neither_bears_nor_fells_a_statement(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         (two,) = await pen.say(await pen.open(), "I like Zanzibar tea")
         memory = await pen.remember("likes tea")
@@ -310,28 +333,39 @@ class TakenBackSuite(Suite):
         person, agent = Pen(engine), Pen(engine, view=AT_A)
         how: dict[str, Any] = {"agent": "a", "audience": EVERYONE, "trust": Trust.ASSISTANT}
         own = await agent.write(agent.remembering("likes tea", **how), actor=Actor("agent", "a"))
-        rule = await person.write(person.remembering("no refunds", audience=EVERYONE, trust=Trust.OPERATOR))
+        rule = await person.write(
+            person.remembering("no refunds", audience=EVERYONE, trust=Trust.OPERATOR)
+        )
         pinned = await person.write(Amend(own.id, {"pinned": True}), actor=Actor("owner"))
         for undo in (Undo(rule.position), Undo(pinned.position), Undo(own.position, True)):
             with pytest.raises(NotAllowed, match="only they undo it"):
                 await agent.write(undo, actor=Actor("agent", "a"))
-        assert ((await person.read(rule.id)).active, (await person.read(own.id)).version) == (True, 2)
+        assert ((await person.read(rule.id)).active, (await person.read(own.id)).version) == (
+            True,
+            2,
+        )
         assert (await person.write(Undo(own.position, True), actor=Actor("owner"))).items
 
-    async def test_what_the_person_pinned_withstands_an_agents_credential(self, engine: Engine) -> None:
+    async def test_what_the_person_pinned_withstands_an_agents_credential(
+        self, engine: Engine
+    ) -> None:
         person, shop = Pen(engine), Actor("agent", "a", Trust.ASSISTANT)
         agent = Pen(engine, view=AT_A)
         how: dict[str, Any] = {"agent": "a", "audience": EVERYONE, "trust": Trust.ASSISTANT}
         thread = await agent.open(agent="a")
         (said,) = await agent.say(thread, "tea, please", agent="a")
-        held = (await agent.write(agent.remembering("likes tea", sources=(said,), **how), actor=shop)).id
+        held = (
+            await agent.write(agent.remembering("likes tea", sources=(said,), **how), actor=shop)
+        ).id
         await agent.write(Amend(held, {"tags": ("drink",)}), actor=shop)
         await person.write(Amend(held, {"pinned": True}), actor=Actor("owner"))
         before = await person.read(held)
         passed_on = {**how, "trust": Trust.USER, "sources": (said,), "supersedes": (held,)}
         newer = (await agent.write(agent.remembering("likes gin", **passed_on), actor=shop)).id
         for change in (Retract(held), Amend(held, {"pinned": False}), Supersede(held, newer)):
-            assert [part.code for part in (await agent.write(change, actor=shop)).ignored] == ["protected"]
+            assert [part.code for part in (await agent.write(change, actor=shop)).ignored] == [
+                "protected"
+            ]
         for ids in ((held,), (said,)):
             with pytest.raises(NotAllowed, match="pinned"):
                 await agent.write(Hide(ids), actor=shop)
@@ -345,7 +379,12 @@ class TakenBackSuite(Suite):
         thread = await agent.open(agent="a")
         (said,) = (await agent.write(agent.saying(thread, "tea"), actor=shop)).ids()
         how: dict[str, Any] = {"agent": "a", "audience": EVERYONE}
-        place: dict[str, Any] = {"namespace": ("n",), "name": "x", "created_at": START, "updated_at": START}
+        place: dict[str, Any] = {
+            "namespace": ("n",),
+            "name": "x",
+            "created_at": START,
+            "updated_at": START,
+        }
         item = Item(id=new_id(), owner=ANN, value=1, trust=Trust.OPERATOR, **place)
         above: list[Change] = [
             agent.remembering("x", trust=Trust.USER, **how),
@@ -358,4 +397,6 @@ class TakenBackSuite(Suite):
         for change in above:
             with pytest.raises(NotAllowed, match="may not state"):
                 await agent.write(change, actor=shop)
-        await agent.write(agent.remembering("x", trust=Trust.USER, sources=(said,), **how), actor=shop)
+        await agent.write(
+            agent.remembering("x", trust=Trust.USER, sources=(said,), **how), actor=shop
+        )

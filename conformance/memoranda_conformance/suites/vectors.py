@@ -69,7 +69,9 @@ class VectorSuite(Suite):
             (LARGE.name, 1),
         ]
 
-    async def test_what_lacks_a_vector_is_told_across_owners_oldest_first(self, engine: Engine) -> None:
+    async def test_what_lacks_a_vector_is_told_across_owners_oldest_first(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         thread = await pen.open()
         said = await pen.say(thread, "tea", "cake")
@@ -113,7 +115,9 @@ class VectorSuite(Suite):
         shelves = await Follower(engine).follow()
         return {id: row for shelf in shelves.values() for id, row in shelf.items()}
 
-    async def test_an_index_sees_the_vectors_of_the_active_set_as_they_come(self, engine: Engine) -> None:
+    async def test_an_index_sees_the_vectors_of_the_active_set_as_they_come(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await engine.begin_set(SMALL)
         await engine.begin_set(LARGE)
@@ -132,12 +136,16 @@ class VectorSuite(Suite):
         assert (shelves[EVERYONE][tea].vector, shelves[EVERYONE][cake].vector) == (made[tea], None)
         assert shelves[FOR_A][private].vector == made[private]
         assert shelves[EVERYONE][tea].terms == packed("tea")
-        await pen.write(Retract(tea), Amend(private, {"pinned": True}), ChangeAudience(private, EVERYONE))
+        await pen.write(
+            Retract(tea), Amend(private, {"pinned": True}), ChangeAudience(private, EVERYONE)
+        )
         shelf = (await follower.follow())[EVERYONE]
         assert (shelf[tea].vector, shelf[private].vector) == (made[tea], made[private])
         assert (await pen.read(cake)).version == 1
 
-    async def test_a_switch_brings_every_shelf_anew_and_takes_the_old_set_away(self, engine: Engine) -> None:
+    async def test_a_switch_brings_every_shelf_anew_and_takes_the_old_set_away(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         tea, cake = await pen.remember("tea"), await pen.remember("cake")
         private = await other.remember("rum", agent="a", audience=FOR_A)
@@ -167,7 +175,9 @@ class VectorSuite(Suite):
         # An index that missed all of this has no old vectors either.
         assert (await late.follow())[EVERYONE] == (await Follower(engine).follow())[EVERYONE]
 
-    async def test_a_switch_to_the_active_set_or_to_none_moves_nothing(self, engine: Engine) -> None:
+    async def test_a_switch_to_the_active_set_or_to_none_moves_nothing(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea = await pen.remember("tea")
         await engine.begin_set(SMALL)
@@ -180,7 +190,9 @@ class VectorSuite(Suite):
         assert follower.came == []
         assert [found.count for found in await engine.vector_sets()] == [1]
 
-    async def test_a_set_in_the_making_may_be_given_up_and_the_active_one_not(self, engine: Engine) -> None:
+    async def test_a_set_in_the_making_may_be_given_up_and_the_active_one_not(
+        self, engine: Engine
+    ) -> None:
         tea = await Pen(engine).remember("tea")
         await engine.begin_set(SMALL)
         await engine.begin_set(LARGE)
@@ -194,7 +206,9 @@ class VectorSuite(Suite):
         assert (await engine.begin_set(LARGE)).count == 0
         assert await without_vectors(engine, LARGE) == [tea]
 
-    async def test_erasure_takes_the_vectors_of_every_set_and_counts_them(self, engine: Engine) -> None:
+    async def test_erasure_takes_the_vectors_of_every_set_and_counts_them(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         one, two = await pen.remember("one"), await pen.remember("two")
         both = await pen.remember("three", sources=(one, two))
@@ -258,7 +272,9 @@ class VectorSuite(Suite):
         (said,) = await pen.say(thread, "tea")
         episode = an_episode(pen.owner)
         await pen.write(
-            CloseThread(thread, ThreadStatus.COMPLETED, None, episode, packed(episode.passage_text()))
+            CloseThread(
+                thread, ThreadStatus.COMPLETED, None, episode, packed(episode.passage_text())
+            )
         )
         await engine.begin_set(SMALL)
         await engine.put_vectors(SMALL, vectors_of(SMALL, said, episode.id))
@@ -292,7 +308,9 @@ class VectorSuite(Suite):
         assert await engine.put_vectors(SMALL, made) == 1200
         rows = await self._rows(engine)
         assert {id: row.vector for id, row in rows.items()} == made
-        scales, numbers = unpack_vectors([row.vector for row in rows.values() if row.vector is not None])
+        scales, numbers = unpack_vectors(
+            [row.vector for row in rows.values() if row.vector is not None]
+        )
         assert np.allclose(np.linalg.norm(scales[:, np.newaxis] * numbers, axis=1), 1, atol=0.02)
         assert (await pen.erase_all()).removed["vectors"] == 1200
         assert [found.count for found in await engine.vector_sets()] == [0]

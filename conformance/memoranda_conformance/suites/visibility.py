@@ -126,9 +126,13 @@ class VisibilitySuite(Suite):
         for name, (view, sees) in VIEWS.items():
             seen = [written for written in table if written.audience in sees]
             await self._check_reads(engine, ANN, view, name, seen, table)
-            await self._check_changes(engine, ANN, view, name, [each for each in table if each not in seen])
+            await self._check_changes(
+                engine, ANN, view, name, [each for each in table if each not in seen]
+            )
             for stranger in STRANGERS:
-                await self._check_reads(engine, stranger, view, f"{stranger!r} as {name}", [], table)
+                await self._check_reads(
+                    engine, stranger, view, f"{stranger!r} as {name}", [], table
+                )
                 await self._check_changes(engine, stranger, view, f"{stranger!r} as {name}", table)
         versions = await engine.get(ANN, WHOLE, [written.id for written in table])
         assert {record.version for record in versions.values()} == {1}
@@ -186,7 +190,13 @@ class VisibilitySuite(Suite):
             yield Written(RecordType.KEY, name, key.id, [RevokeKey(key.id)])
 
     async def _check_reads(
-        self, engine: Engine, owner: Owner, view: View, name: str, seen: list[Written], table: list[Written]
+        self,
+        engine: Engine,
+        owner: Owner,
+        view: View,
+        name: str,
+        seen: list[Written],
+        table: list[Written],
     ) -> None:
         ids, expected = [written.id for written in table], {written.id for written in seen}
         stranger = owner != ANN
@@ -211,9 +221,13 @@ class VisibilitySuite(Suite):
         assert set(await engine.uses(owner, view, ids)) == memories, f"uses by {name}"
         shelves = await Follower(engine, owner, view).follow()
         passages = {id for shelf in shelves.values() for id in shelf} & set(ids)
-        assert passages == {each.id for each in seen if each.type in PASSAGE_TYPES}, f"since by {name}"
+        assert passages == {each.id for each in seen if each.type in PASSAGE_TYPES}, (
+            f"since by {name}"
+        )
         if not stranger:
-            assert set(shelves) == {AUDIENCES[written.audience] for written in seen}, f"shelves by {name}"
+            assert set(shelves) == {AUDIENCES[written.audience] for written in seen}, (
+                f"shelves by {name}"
+            )
 
     async def _check_changes(
         self, engine: Engine, owner: Owner, view: View, name: str, unseen: list[Written]
@@ -245,7 +259,9 @@ class VisibilitySuite(Suite):
         await pen.write(OpenThread(thread))
         slot = thread.slot()
         assert slot is not None
-        assert [record.id for record in await pen.scan(View(agent="a"), slots=(slot,))] == [thread.id]
+        assert [record.id for record in await pen.scan(View(agent="a"), slots=(slot,))] == [
+            thread.id
+        ]
         assert await pen.scan(View(agent="b"), slots=(slot,)) == []
         assert await Pen(engine, Owner(id="ben")).scan(WHOLE, slots=(slot,)) == []
 
@@ -264,7 +280,9 @@ class RefusedIn:
 
     def __enter__(self) -> None: ...
 
-    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: object
+    ) -> bool:
         if kind is None:
             pytest.fail(f"{self._case} was not refused")
         return issubclass(kind, self._error)
@@ -288,23 +306,36 @@ class TrustSuite(Suite):
             key = f"dose {number}"
             held = await pen.remember("at most 5 mg", key=key, audience=EVERYONE, **fields)
             receipt = await at_a.write(
-                at_a.remembering("50 mg is fine", key=key, agent="a", audience=EVERYONE, trust=trust)
+                at_a.remembering(
+                    "50 mg is fine", key=key, agent="a", audience=EVERYONE, trust=trust
+                )
             )
             disputed = await pen.read(receipt.id)
             assert (disputed.active, disputed.disputes, disputed.supersedes) == (True, held, ())
             assert [(part.code, part.id) for part in receipt.ignored] == [("protected", held)]
             assert (await pen.read(held)).version == 1
-            assert [one.id for one in await pen.scan(slots=((await pen.read(held)).slot(),))] == [held]
+            assert [one.id for one in await pen.scan(slots=((await pen.read(held)).slot(),))] == [
+                held
+            ]
             by_id = await at_a.write(
-                at_a.remembering("100 mg is fine", agent="a", trust=trust, supersedes=(held, disputed.id))
+                at_a.remembering(
+                    "100 mg is fine", agent="a", trust=trust, supersedes=(held, disputed.id)
+                )
             )
             assert [(part.code, part.id) for part in by_id.ignored] == [
                 ("protected", held),
                 ("disputed", disputed.id),
             ]
-            for change in (Retract(held), Amend(held, {"applies_when": "never"}), Supersede(held, by_id.id)):
+            for change in (
+                Retract(held),
+                Amend(held, {"applies_when": "never"}),
+                Supersede(held, by_id.id),
+            ):
                 refused = await at_a.write(change)
-                assert (refused.items, [part.code for part in refused.ignored]) == ((), ["protected"])
+                assert (refused.items, [part.code for part in refused.ignored]) == (
+                    (),
+                    ["protected"],
+                )
             assert (await pen.read(held)).status == ACTIVE
 
     async def test_strangers_do_not_replace_what_rests_on_the_users_words_and_an_agents_correction_does(
@@ -315,7 +346,9 @@ class TrustSuite(Suite):
         home = await pen.remember("lives in Boston", key="home", audience=EVERYONE, sources=(said,))
         for trust in (Trust.WEB, Trust.TOOL):
             receipt = await at_a.write(
-                at_a.remembering("lives in York", key="home", agent="a", audience=EVERYONE, trust=trust)
+                at_a.remembering(
+                    "lives in York", key="home", agent="a", audience=EVERYONE, trust=trust
+                )
             )
             assert [part.code for part in receipt.ignored] == ["protected"]
         fixed = at_a.remembering(
@@ -330,10 +363,14 @@ class TrustSuite(Suite):
         pen, at_a, at_b = Pen(engine), Pen(engine, view=AT_A), Pen(engine, view=AT_B)
 
         async def pinned() -> UUID:
-            return await pen.remember("likes tea", key="drink", agent="a", audience=EVERYONE, pinned=True)
+            return await pen.remember(
+                "likes tea", key="drink", agent="a", audience=EVERYONE, pinned=True
+            )
 
         held = await pinned()
-        equal = at_b.remembering("likes gin", key="drink", agent="b", audience=EVERYONE, pinned=True)
+        equal = at_b.remembering(
+            "likes gin", key="drink", agent="b", audience=EVERYONE, pinned=True
+        )
         assert (await at_b.write(equal)).ids() == (equal.memory.id, held)
         assert (await at_b.write(Retract(await pinned()))).items == ()
         held = await pinned()
@@ -360,7 +397,9 @@ class TrustSuite(Suite):
         assert "nothing to retract" in receipt.ignored[0].reason
         assert (await pen.write(RetractSource(formed.id))).ids() == (travels,)
 
-    async def test_a_faulty_source_leaves_a_pinned_statement_of_higher_trust(self, engine: Engine) -> None:
+    async def test_a_faulty_source_leaves_a_pinned_statement_of_higher_trust(
+        self, engine: Engine
+    ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
         (said,) = await pen.say(await pen.open(), "tea")
         kept = await pen.remember("likes tea", sources=(said,), audience=EVERYONE, pinned=True)
@@ -369,9 +408,13 @@ class TrustSuite(Suite):
         assert [(part.code, part.id) for part in receipt.ignored] == [("protected", kept)]
         assert ((await pen.read(kept)).status, (await pen.read(gone)).status) == (ACTIVE, RETRACTED)
 
-    async def test_the_person_settles_a_dispute_and_an_undo_opens_it_again(self, engine: Engine) -> None:
+    async def test_the_person_settles_a_dispute_and_an_undo_opens_it_again(
+        self, engine: Engine
+    ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
-        held = await pen.remember("at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR)
+        held = await pen.remember(
+            "at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR
+        )
         new = at_a.remembering(
             "at most 7 mg", key="dose", agent="a", audience=EVERYONE, trust=Trust.ASSISTANT
         )
@@ -393,8 +436,15 @@ class TrustSuite(Suite):
         self, engine: Engine
     ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
-        held = await pen.remember("at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR)
-        how: dict[str, Any] = {"key": "dose", "agent": "a", "audience": EVERYONE, "trust": Trust.WEB}
+        held = await pen.remember(
+            "at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR
+        )
+        how: dict[str, Any] = {
+            "key": "dose",
+            "agent": "a",
+            "audience": EVERYONE,
+            "trust": Trust.WEB,
+        }
         receipt = await at_a.write(*(at_a.remembering(text, **how) for text in ("6 mg", "7 mg")))
         assert [(await pen.read(id)).disputes for id in receipt.ids()] == [held, held]
         assert (await engine.verify()).faults == ()

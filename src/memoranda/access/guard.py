@@ -44,7 +44,9 @@ class Guard:
         """Check the rights of the principal, call the verb of this name, and return its result."""
         verb, owner, given = self._checked(name, arguments)
         writes = self.principal.role >= Role.EDITOR
-        caller = Caller(self.principal.noted_as(owner), self._surface, self._most_trust(owner, given), writes)
+        caller = Caller(
+            self.principal.noted_as(owner), self._surface, self._most_trust(owner, given), writes
+        )
         before = CALLER.set(caller)
         try:
             result = await self._asked(verb, given)
@@ -133,7 +135,9 @@ class Guard:
             )
         if not is_person and (verb.of_the_person or any(given.get(word) for word in _WHOLE)):
             wanted = verb.of_the_person or "erasing everything, or from backups,"
-            raise NotAllowed(f"{verb.name}: {wanted} needs the person's or an administrator's credential")
+            raise NotAllowed(
+                f"{verb.name}: {wanted} needs the person's or an administrator's credential"
+            )
         self._check_readers(verb, given)
         self._check_audience(given.get("audience"))
         self._name_agent(verb, given)
@@ -146,11 +150,15 @@ class Guard:
         if verb.of_thread or "agent" in signature(self._method(verb.name)).parameters:
             if len(agents) != 1:
                 named = ", ".join(sorted(agents)) or "none"
-                raise InvalidInput(f"agent: name one of this credential's agents: {named}", field="agent")
+                raise InvalidInput(
+                    f"agent: name one of this credential's agents: {named}", field="agent"
+                )
             (given["agent"],) = agents
 
     def _is_person(self, owner: Owner | None) -> bool:
-        return owner is not None and owner.kind is OwnerKind.USER and self.principal.person == owner.id
+        return (
+            owner is not None and owner.kind is OwnerKind.USER and self.principal.person == owner.id
+        )
 
     def _most_trust(self, owner: Owner | None, given: dict[str, Any]) -> Trust:
         """Return the trust with which a call may act at most."""
@@ -166,7 +174,9 @@ class Guard:
             given[word] for word in verb.agent_arguments if given.get(word) is not None
         }
         if principal.agents is not None and not agents <= principal.agents:
-            raise NotFound(f"there is no agent {min(agents - principal.agents)!r} for this credential")
+            raise NotFound(
+                f"there is no agent {min(agents - principal.agents)!r} for this credential"
+            )
         groups = given.get("groups") or ()
         if principal.groups is not None and not set(groups) <= principal.groups:
             raise NotFound("groups: at least one of them is not there for this credential")
@@ -226,5 +236,9 @@ def _opens(principal: Principal, owner: Owner) -> bool:
             return principal.groups is not None and owner.id in principal.groups
         case OwnerKind.AGENT:
             # What agents learnt of all users belongs to them.
-            return not principal.is_limited and principal.agents is not None and owner.id in principal.agents
+            return (
+                not principal.is_limited
+                and principal.agents is not None
+                and owner.id in principal.agents
+            )
     return False

@@ -64,7 +64,10 @@ class KeyCheck:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.store_uses()
 
@@ -73,7 +76,10 @@ class KeyCheck:
         if not secret or len(secret) > _LONGEST_SECRET:
             return None
         digest = digest_of(secret)
-        if self._clock() - self._known.read_at >= FRESH_SECONDS or digest not in self._known.by_digest:
+        if (
+            self._clock() - self._known.read_at >= FRESH_SECONDS
+            or digest not in self._known.by_digest
+        ):
             await self._read(after=self._reads)
         key, principal = self._known.by_digest.get(digest, (None, None))
         if (
@@ -135,12 +141,16 @@ def holds(key: Key, now: datetime) -> bool:
 def principal_of_key(key: Key) -> Principal:
     """Return the principal that the holder of a key is."""
     owners, groups, agents = (
-        None if names is None else frozenset(names) for names in (key.owners, key.groups, key.agents)
+        None if names is None else frozenset(names)
+        for names in (key.owners, key.groups, key.agents)
     )
     if key.opens is not None and key.opens.kind is not OwnerKind.TENANT:
         # A key of before there were roles names one owner, of any kind.
         only = {key.opens.kind: frozenset({key.opens.id})}
-        owners, groups = only.get(OwnerKind.USER, frozenset()), only.get(OwnerKind.GROUP, frozenset())
+        owners, groups = (
+            only.get(OwnerKind.USER, frozenset()),
+            only.get(OwnerKind.GROUP, frozenset()),
+        )
         agents = only.get(OwnerKind.AGENT, agents)
     return Principal(
         name=key.name,
@@ -168,6 +178,8 @@ def limited_role(role: Role, owners: frozenset[str] | None) -> Role:
 
 def _role_of(key: Key) -> Role:
     named = [
-        Role[name.upper()] for name in (key.role, *key.roles) if name and name.upper() in Role.__members__
+        Role[name.upper()]
+        for name in (key.role, *key.roles)
+        if name and name.upper() in Role.__members__
     ]
     return max(named, default=Role.VIEWER)

@@ -50,7 +50,10 @@ class ReadAudit:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.close()
 
@@ -72,7 +75,14 @@ class ReadAudit:
             if not batch:
                 return
             lines = [
-                ReadNote(at, self._book.tenant, None if about == self._tenant else about, name, verb, surface)
+                ReadNote(
+                    at,
+                    self._book.tenant,
+                    None if about == self._tenant else about,
+                    name,
+                    verb,
+                    surface,
+                )
                 for (name, about, verb, surface), at in batch.items()
             ]
             try:
@@ -95,7 +105,8 @@ class ReadAudit:
             await self.flush()
         if self._waiting or self.lost:
             _log.error(
-                "%d lines about reads were lost: the book took no writes", len(self._waiting) + self.lost
+                "%d lines about reads were lost: the book took no writes",
+                len(self._waiting) + self.lost,
             )
 
     async def drop_old(self) -> int:
@@ -110,7 +121,9 @@ class ReadAudit:
             try:
                 await self.drop_old()
             except MemorandaError as exc:
-                _log.warning("lines about reads that are past their days are deleted later: %s", exc)
+                _log.warning(
+                    "lines about reads that are past their days are deleted later: %s", exc
+                )
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_RETENTION_SECONDS):
                     await self._store_batches()

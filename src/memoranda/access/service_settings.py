@@ -25,7 +25,9 @@ def _is_asymmetric(names: tuple[str, ...]) -> tuple[str, ...]:
 def _is_no_wildcard(origins: tuple[str, ...]) -> tuple[str, ...]:
     for origin in origins:
         if "://" not in origin or "*" in origin or origin.endswith("/"):
-            raise ValueError(f"names {origin!r}; write each origin whole, such as https://app.example.com")
+            raise ValueError(
+                f"names {origin!r}; write each origin whole, such as https://app.example.com"
+            )
     return origins
 
 
@@ -34,7 +36,9 @@ def _are_networks(names: tuple[str, ...]) -> tuple[str, ...]:
         try:
             ip_network(name)
         except ValueError:
-            raise ValueError(f"names {name!r}; give an address, or a network such as 10.0.0.0/8") from None
+            raise ValueError(
+                f"names {name!r}; give an address, or a network such as 10.0.0.0/8"
+            ) from None
     return names
 
 
@@ -71,7 +75,9 @@ class ServiceSettings(Value):
         description="Addresses or networks, such as 10.0.0.0/8, of the proxies before the service.",
     )
 
-    body_bytes: int = Field(default=16_777_216, ge=1024, description="Most bytes of a request's body.")
+    body_bytes: int = Field(
+        default=16_777_216, ge=1024, description="Most bytes of a request's body."
+    )
     body_seconds: float = Field(
         default=30.0, gt=0, le=3600, description="Longest time to send a request's body."
     )
@@ -82,7 +88,9 @@ class ServiceSettings(Value):
         description="Longest time of a request; exports, MCP and what reads the whole book have no limit.",
     )
     requests_per_minute: int = Field(
-        default=60_000, ge=0, description="Most requests of one credential in a minute; 0 is no limit."
+        default=60_000,
+        ge=0,
+        description="Most requests of one credential in a minute; 0 is no limit.",
     )
     max_concurrent: int = Field(
         default=256,
@@ -98,7 +106,9 @@ class ServiceSettings(Value):
         description="On LangGraph's routes: the label of a namespace that names the user, for a credential that opens several users.",
     )
 
-    audit: bool = Field(default=True, description="True notes who read what kind of data about whom.")
+    audit: bool = Field(
+        default=True, description="True notes who read what kind of data about whom."
+    )
     audit_days: int = Field(
         default=365,
         ge=0,
@@ -110,9 +120,12 @@ class ServiceSettings(Value):
         default="",
         description="The issuer of tokens (the claim iss), word for word; without it, tokens are refused.",
     )
-    token_audience: str = Field(default="", description="The audience that tokens must name (the claim aud).")
+    token_audience: str = Field(
+        default="", description="The audience that tokens must name (the claim aud)."
+    )
     token_jwks: str = Field(
-        default="", description="The issuer's public keys (a JWKS): an https address, or the path of a file."
+        default="",
+        description="The issuer's public keys (a JWKS): an https address, or the path of a file.",
     )
     token_algorithms: Annotated[tuple[str, ...], AfterValidator(_is_asymmetric)] = Field(
         default=("RS256", "ES256", "EdDSA"),
@@ -154,12 +167,16 @@ class ServiceSettings(Value):
         }
         missing = {"token_issuer", "token_audience", "token_jwks"} - set(given)
         if given and missing:
-            raise ValueError(f"tokens need {', '.join(sorted(missing))}, too; set all three, or none of them")
+            raise ValueError(
+                f"tokens need {', '.join(sorted(missing))}, too; set all three, or none of them"
+            )
         if given and not self.token_algorithms:
             raise ValueError("token_algorithms names none; leave it out, or name at least one")
         jwks = self.token_jwks
         if "://" in jwks and not jwks.startswith("https://") and not _is_loopback(jwks):
-            raise ValueError("token_jwks is an address without TLS; use https, or the path of a file")
+            raise ValueError(
+                "token_jwks is an address without TLS; use https, or the path of a file"
+            )
         return self
 
 

@@ -83,7 +83,9 @@ class IssuerKeys:
                     self._read_at = now
                 except (OSError, ValueError) as exc:
                     _log.warning(
-                        "the keys of the tokens' issuer cannot be read from %s: %s", self._source, exc
+                        "the keys of the tokens' issuer cannot be read from %s: %s",
+                        self._source,
+                        exc,
                     )
             if now - self._read_at > _STALE_SECONDS:
                 self._keys = ()
@@ -99,8 +101,12 @@ def _suits(key: Mapping[str, Any], algorithm: str) -> bool:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def http_error_302(self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any) -> NoReturn:
-        raise OSError(f"it answers with a redirect ({code}), which is not followed: name the address itself")
+    def http_error_302(
+        self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any
+    ) -> NoReturn:
+        raise OSError(
+            f"it answers with a redirect ({code}), which is not followed: name the address itself"
+        )
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302  # type: ignore[assignment, unused-ignore]
 
@@ -121,7 +127,9 @@ def read_keys(source: str) -> tuple[Mapping[str, Any], ...]:
     keys = found.get("keys") if isinstance(found, dict) else None
     if not isinstance(keys, list):
         raise ValueError('it is no JWKS: it has no list "keys"')
-    public = [one for one in keys if isinstance(one, dict) and one.get("kty") in {"RSA", "EC", "OKP"}]
+    public = [
+        one for one in keys if isinstance(one, dict) and one.get("kty") in {"RSA", "EC", "OKP"}
+    ]
     return tuple({name: value for name, value in one.items() if name != "d"} for one in public)
 
 
@@ -178,7 +186,9 @@ class TokenCheck:
         header = jwt.get_unverified_header(token)
         algorithm = header.get("alg")
         if algorithm not in self._algorithms:
-            raise jwt.InvalidAlgorithmError("the algorithm is not among those that the settings allow")
+            raise jwt.InvalidAlgorithmError(
+                "the algorithm is not among those that the settings allow"
+            )
         key = await self._keys.key_of(algorithm, header.get("kid"))
         if key is None:
             raise jwt.InvalidKeyError("the issuer has no such key")
@@ -219,9 +229,13 @@ class TokenCheck:
 
     def _role(self, named: Any) -> Role:
         """Return the highest role that a claim names, or else the settings' own."""
-        words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
+        words = (
+            named.split() if isinstance(named, str) else named if isinstance(named, list) else []
+        )
         known = [
-            Role[word.upper()] for word in words if isinstance(word, str) and word.upper() in Role.__members__
+            Role[word.upper()]
+            for word in words
+            if isinstance(word, str) and word.upper() in Role.__members__
         ]
         return max(known, default=Role.named(self._settings.token_role))
 
@@ -237,7 +251,12 @@ def claim(claims: Mapping[str, Any], name: str) -> Any:
 
 
 def _name(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > NAME_LENGTH or text_fault(value):
+    if (
+        not isinstance(value, str)
+        or not value.strip()
+        or len(value) > NAME_LENGTH
+        or text_fault(value)
+    ):
         raise ValueError("a name in it is none")
     return value
 

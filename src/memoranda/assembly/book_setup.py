@@ -23,7 +23,14 @@ from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
 from memoranda.book.services import Embeddings, OnDemand
 from memoranda.door import Door
-from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
+from memoranda.embedding import (
+    AUTO,
+    CachedEmbedder,
+    EmbeddingSettings,
+    NoEmbedder,
+    VectorMaker,
+    find,
+)
 from memoranda.errors import InvalidInput, Moved
 from memoranda.first_use import dataclass
 from memoranda.formation.budget import Budgets
@@ -174,7 +181,9 @@ def _book(
 ) -> tuple[Book, Worker]:
     """Connect a book's parts; return it with the worker that it runs by itself, for its own tenant."""
     finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=cache_clearer(embedder))
-    making = None if maker is None else Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
+    making = (
+        None if maker is None else Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
+    )
 
     def former() -> Mapping[str, Handler]:
         # Formation is imported by the first job that needs it: most programs and commands open a book without one.
@@ -189,7 +198,10 @@ def _book(
     work[RETAIN] = retaining(engine, door, tenant, given.retention)
     forming = Forming(engine, tenant, given.forming, given.sharing, given.limits, given.dream)
     work |= nights(engine, door, tenant, forming.of_agents.dreams)
-    work |= {EXPIRE: expiring(engine, clock), FINISH_FORGETTING: finishing(engine, clock, finder.clear)}
+    work |= {
+        EXPIRE: expiring(engine, clock),
+        FINISH_FORGETTING: finishing(engine, clock, finder.clear),
+    }
     book = Book(
         engine,
         door,
@@ -244,7 +256,9 @@ def _asking(
     return ask
 
 
-def _when_needed(make: Callable[[], Mapping[str, Handler]], kinds: Sequence[str]) -> dict[str, Handler]:
+def _when_needed(
+    make: Callable[[], Mapping[str, Handler]], kinds: Sequence[str]
+) -> dict[str, Handler]:
     """Return handlers for jobs of these kinds that are made with the first job."""
     made: dict[str, Handler] = {}
 
@@ -343,7 +357,9 @@ async def _no_vectors_because(embedder: Embedder | NoEmbedder, engine: Engine) -
     sets = await engine.vector_sets()
     if isinstance(embedder, NoEmbedder):
         # A book with vectors is expected to be searched by meaning, too.
-        level = logging.WARNING if embedder.failed or (sets and not embedder.asked) else logging.INFO
+        level = (
+            logging.WARNING if embedder.failed or (sets and not embedder.asked) else logging.INFO
+        )
         _log.log(level, "recall uses words alone: %s", embedder.reason)
         return embedder.reason
     name = embedder.embedding.name

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from memoranda.assembly.engine_addresses import MEMORY, find_book, name_of, open_engine, read_address
+from memoranda.assembly.engine_addresses import (
+    MEMORY,
+    find_book,
+    name_of,
+    open_engine,
+    read_address,
+)
 from memoranda.book.admin.book_copy import CopyReport, CopyRun, cancel, refuse_other_place
 from memoranda.errors import InvalidInput, NotABook, StorageError
 from memoranda.model.book_rows import Departure, moved
@@ -28,7 +34,8 @@ async def copy(
     """
     if read_address(target) == MEMORY:
         raise InvalidInput(
-            "target: a book in memory would end with the copy; give a path or a server", field="target"
+            "target: a book in memory would end with the copy; give a path or a server",
+            field="target",
         )
     here_engine, here = await find_book(source, create=False)
     try:
@@ -36,7 +43,9 @@ async def copy(
             refuse_other_place(here.departure, name_of(target))
         there_engine = await _open_target(target, here.departure)
         try:
-            report = await CopyRun(here_engine, there_engine, switch=switch, progress=progress).run()
+            report = await CopyRun(
+                here_engine, there_engine, switch=switch, progress=progress
+            ).run()
         except BaseException:
             await there_engine.close()
             raise

@@ -54,7 +54,9 @@ def read_address(address: str | Path) -> Path | str:
     if not isinstance(address, str) or not address:
         raise _refused(f"give {_ADDRESSES}, not {address!r}")
     if address in (":memory:", "memory:"):
-        raise _refused(f"{address} would be the name of a file; for a book in memory give memory://")
+        raise _refused(
+            f"{address} would be the name of a file; for a book in memory give memory://"
+        )
     return _read_url(address) if "://" in address else Path(address)
 
 
@@ -139,7 +141,9 @@ async def _mongo_at(url: str, *, create: bool, read_only: bool) -> Engine:
     return await MongoEngine.open(url, create=create, read_only=read_only)
 
 
-_ADDRESSES = "a path, sqlite:///path, postgresql://user@host/database, mongodb://host/database or memory://"
+_ADDRESSES = (
+    "a path, sqlite:///path, postgresql://user@host/database, mongodb://host/database or memory://"
+)
 
 
 def _refused(why: str) -> InvalidInput:

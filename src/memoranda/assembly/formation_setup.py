@@ -49,7 +49,9 @@ def former_of(
     clock: Clock,
 ) -> FormationRunner:
     """Build the object that forms the threads of a book (turns their messages into memories)."""
-    door, reader, model_calls = _parts(engine, finder, maker, models, limits, budgets, secrets, tenant, clock)
+    door, reader, model_calls = _parts(
+        engine, finder, maker, models, limits, budgets, secrets, tenant, clock
+    )
     closer = Closer(door, reader, model_calls, _window_start)
     quiet = QuietThreads(door, reader)
     return FormationRunner(
@@ -69,7 +71,9 @@ def summaries_of(
     clock: Clock,
 ) -> TaskSummaries:
     """Build the object that summarises threads on demand."""
-    door, reader, model_calls = _parts(engine, finder, None, models, limits, budgets, secrets, tenant, clock)
+    door, reader, model_calls = _parts(
+        engine, finder, None, models, limits, budgets, secrets, tenant, clock
+    )
     return TaskSummaries(door, reader, model_calls, settings)
 
 
@@ -115,15 +119,21 @@ def handlers(former: FormationRunner, hiding: Handler) -> dict[str, Handler]:
     }
 
 
-def hiding_unkept(engine: Engine, limits: Limits, clock: Clock, settings: ForgetSettings) -> Handler:
+def hiding_unkept(
+    engine: Engine, limits: Limits, clock: Clock, settings: ForgetSettings
+) -> Handler:
     """Return the handler that hides what a thread's users asked not to keep; it is erased after the hours of grace."""
     return UnkeptWords(engine, Door(engine, limits, clock), settings.tool_grace_hours).hide
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:
     """Return the position of the message at which a window of the newest ``budget`` tokens begins."""
-    chosen = choose(messages, budget, lambda message: estimate(message.content) + _AROUND, whole=True)
+    chosen = choose(
+        messages, budget, lambda message: estimate(message.content) + _AROUND, whole=True
+    )
     if chosen is not None:
         return chosen.start
     # Not even the user's newest turn fits: the window begins there anyway.
-    return max((place for place, message in enumerate(messages) if is_users_turn(message)), default=0)
+    return max(
+        (place for place, message in enumerate(messages) if is_users_turn(message)), default=0
+    )

@@ -84,13 +84,19 @@ class Opening:
         return self._book
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._book is not None:
             await self._book.close()
 
     async def _opened(self) -> Book:
-        key, here = self._how["key"], {name: one for name, one in self._how.items() if name != "key"}
+        key, here = (
+            self._how["key"],
+            {name: one for name, one in self._how.items() if name != "key"},
+        )
         if is_service(here["address"]):
             return await open_service(here["address"], key, here)
         if key is not None:

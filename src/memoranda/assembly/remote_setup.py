@@ -37,7 +37,8 @@ async def open_service(address: str, key: str | None, given: Mapping[str, Any]) 
     for name in ("embed", "models"):
         if given[name] is not None and given[name] != "auto":
             raise InvalidInput(
-                f"{name}: it cannot cross a network; choose it where memoranda serve runs", field=name
+                f"{name}: it cannot cross a network; choose it where memoranda serve runs",
+                field=name,
             )
     if given["worker"] or given["read_only"]:
         name = "worker" if given["worker"] else "read_only"

@@ -67,7 +67,9 @@ class About:
     @property
     def shared(self) -> tuple[Known, ...]:
         """The memories that more than one agent may read."""
-        return tuple(known for known in self.memories if known.memory.audience.kind is not AudienceKind.SELF)
+        return tuple(
+            known for known in self.memories if known.memory.audience.kind is not AudienceKind.SELF
+        )
 
     def __repr__(self) -> str:
         told = [*filter(None, [conversations_wait(self.waiting)]), *self.unread]
@@ -76,15 +78,24 @@ class About:
 
 
 async def about(
-    engine: Engine, owner: Owner, view: View, limit: int, profile: Sequence[ProfileDocument], waiting: int
+    engine: Engine,
+    owner: Owner,
+    view: View,
+    limit: int,
+    profile: Sequence[ProfileDocument],
+    waiting: int,
 ) -> About:
     """Return what the book knows about an owner, with these profile documents and the newest ``limit`` memories."""
     active = Filter(types=frozenset({RecordType.MEMORY}), statuses=STANDING, newest_first=True)
     page = await engine.scan(owner, view, active, None, limit)
     memories = [record for record in page.records if isinstance(record, Memory)]
-    known = [Known(memory, (await explain(engine, owner, view, memory.id)).sources) for memory in memories]
+    known = [
+        Known(memory, (await explain(engine, owner, view, memory.id)).sources)
+        for memory in memories
+    ]
     counts = {
-        type_.value: await engine.count(owner, view, Filter(types=frozenset({type_}))) for type_ in RecordType
+        type_.value: await engine.count(owner, view, Filter(types=frozenset({type_})))
+        for type_ in RecordType
     }
     clashes = contradictions(memories)
     return About(
@@ -114,7 +125,9 @@ async def readers(engine: Engine, owner: Owner) -> list[Readers]:
     counts: dict[Audience, Counter[str]] = {}
     async for record in every_record(engine, owner, WHOLE, Filter()):
         counts.setdefault(record.audience, Counter())[record.type.value] += 1
-    order = sorted(counts, key=lambda one: (WIDEST_FIRST.index(one.kind), one.groups, one.agent or ""))
+    order = sorted(
+        counts, key=lambda one: (WIDEST_FIRST.index(one.kind), one.groups, one.agent or "")
+    )
     return [Readers(audience, dict(sorted(counts[audience].items()))) for audience in order]
 
 

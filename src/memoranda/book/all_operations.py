@@ -67,12 +67,16 @@ def named(name: str, declared: Operation) -> Operation:
                 f"@offer(…, names={{{argument!r}: Names.NOBODY}})"
             )
     if Names.USERS in operation.names.values() and ("owner" in operation.in_path or operation.safe):
-        raise TypeError(f"{name}: it names users, so a credential that is limited to some must not reach it")
+        raise TypeError(
+            f"{name}: it names users, so a credential that is limited to some must not reach it"
+        )
     return operation
 
 
 #: What a caller from outside may ask for. What is not declared is not here, so no surface has it.
-OPERATIONS: Final = {name: named(name, one) for name, one in _declared() if isinstance(one, Operation)}
+OPERATIONS: Final = {
+    name: named(name, one) for name, one in _declared() if isinstance(one, Operation)
+}
 
 #: Functions that no caller from outside has, each with the reason.
 NOT_OFFERED: Final = {name: one for name, one in _declared() if isinstance(one, str)}

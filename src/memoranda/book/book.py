@@ -142,7 +142,9 @@ class BookOperations(Part[W]):
         wanted = PASSAGE_TYPES if types is None else as_types(types)
         assert wanted is not None
         if not wanted <= PASSAGE_TYPES:
-            raise InvalidInput("types: recall finds messages, memories, episodes and items", field="types")
+            raise InvalidInput(
+                "types: recall finds messages, memories, episodes and items", field="types"
+            )
         chosen = as_mode_of_types(mode, wanted)
         why_not: tuple[UUID, ...] | None = () if explain is True else None
         if not isinstance(explain, bool):
@@ -217,7 +219,9 @@ class BookOperations(Part[W]):
         """
         party, view = owner_named(owner, self.tenant), as_view(who)
         if query is None and vector is not None:
-            raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
+            raise InvalidInput(
+                "vector: it needs the query it belongs to; give query, too", field="vector"
+            )
         where = thread.id if isinstance(thread, ThreadHandle) else thread
         where = await thread_id(self.engine, party, view, where, needed=conversation)
         own = usable_here(await self._services.forming.of_agents.context(view.agent))
@@ -254,7 +258,9 @@ class BookOperations(Part[W]):
         return made
 
     @offer(Role.EDITOR, "POST /form", command="form")
-    async def form(self, owner: str | Owner, *, wait: bool = True, **who: Unpack[Who]) -> FormingReport:
+    async def form(
+        self, owner: str | Owner, *, wait: bool = True, **who: Unpack[Who]
+    ) -> FormingReport:
         """Form now (turn into memories) what waits of an owner and this view sees; return what was made and left out.
 
         Each thread is formed here, or waited for where another worker has it. A thread that cannot be formed says why: it
@@ -288,7 +294,9 @@ class Book(BookOperations[Awaited]):
         retention: Retention,
     ) -> None:
         bound = BoundProfiles(engine, tenant)
-        services = Services(engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms)
+        services = Services(
+            engine, door, tenant, embeddings, forming, on_demand, bound, worker, who_forms
+        )
         self.engine = engine
         self.door = door
         self.tenant = tenant
@@ -304,7 +312,9 @@ class Book(BookOperations[Awaited]):
         backups = Backups(engine, door.clock, open_copy, on_erased)
         self.memories = Memories(services)
         self.records = Records(services, finder)
-        self.forgetting = Forgetting(services, backups, self.recall, self.memories.retracting.hidden)
+        self.forgetting = Forgetting(
+            services, backups, self.recall, self.memories.retracting.hidden
+        )
         self.profiles = Profiles(services)
         self.episodes = Episodes(services, self.recall)
         self.dreams = Dreams(services)
@@ -331,7 +341,10 @@ class Book(BookOperations[Awaited]):
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.close()
 
@@ -339,7 +352,9 @@ class Book(BookOperations[Awaited]):
     async def close(self) -> None:
         """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
         self.embeddings.stop()
-        tasks = [task for task in (self.own_work.stop(), self.embeddings.working) if task is not None]
+        tasks = [
+            task for task in (self.own_work.stop(), self.embeddings.working) if task is not None
+        ]
         self.embeddings.working = None
         try:
             # An event loop that has ended, or another thread's, never reports that the worker has ended.
@@ -413,7 +428,9 @@ class Book(BookOperations[Awaited]):
         if id is not None:
             return await taken_up(self._services, party, id, view)
         if status not in ("created", "running"):
-            raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
+            raise InvalidInput(
+                f"status: a new thread is created or running, not {status!r}", field="status"
+            )
         readers = await self._services.audience_of(audience, view)
         fields = {
             "name": name,
@@ -425,8 +442,14 @@ class Book(BookOperations[Awaited]):
             **({} if expires_at is None else {"expires_at": expires_at}),
         }
         now = self.door.clock()
-        late = {"expires_at": self.door.limits.thread_expiry(now), "started_at": now, "owner": party}
-        made = each([fields], "thread", lambda d: Thread(id=new_id(), audience=readers, **{**late, **d}))[0]
+        late = {
+            "expires_at": self.door.limits.thread_expiry(now),
+            "started_at": now,
+            "owner": party,
+        }
+        made = each(
+            [fields], "thread", lambda d: Thread(id=new_id(), audience=readers, **{**late, **d})
+        )[0]
         receipt = await self._services.write(
             party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
         )

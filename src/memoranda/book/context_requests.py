@@ -66,7 +66,9 @@ def request_of(
     assert wanted is not None
     if not wanted <= _PLACED:
         known = ", ".join(sorted(_PLACED))
-        raise InvalidInput(f"types: a context has no records of other types than {known}", field="types")
+        raise InvalidInput(
+            f"types: a context has no records of other types than {known}", field="types"
+        )
     return ContextRequest(
         None if question is None else as_text(question, "query"),
         None if thread is None else as_id(thread, "thread"),
@@ -86,7 +88,14 @@ def check_context_settings(chosen: ContextSettings) -> None:
     """Raise ``InvalidInput`` if an agent's settings of contexts cannot be used."""
     try:
         request_of(
-            None, None, chosen.budget, chosen.limit, None, chosen.types, chosen.kinds, chosen.time_zone
+            None,
+            None,
+            chosen.budget,
+            chosen.limit,
+            None,
+            chosen.types,
+            chosen.kinds,
+            chosen.time_zone,
         )
     except InvalidInput as exc:
         at = f"settings.{CONTEXT}.{exc.field}"
@@ -126,7 +135,8 @@ def as_counter(given: Any) -> Count | None:
         tokens = given(text)
         if not isinstance(tokens, Integral) or tokens < 0:
             raise InvalidInput(
-                f"count: the function returned {tokens!r} instead of a whole number from 0", field="count"
+                f"count: the function returned {tokens!r} instead of a whole number from 0",
+                field="count",
             )
         return int(tokens)
 

@@ -64,7 +64,9 @@ _KEPT = Filter(types=_KEPT_TYPES, pinned=True)
 _NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
 #: Instructions of the user or the operator: they hold whatever is asked.
 _STANDING = replace(
-    _NEWEST, kinds=frozenset({INSTRUCTION}), trust=frozenset({Trust.USER.value, Trust.OPERATOR.value})
+    _NEWEST,
+    kinds=frozenset({INSTRUCTION}),
+    trust=frozenset({Trust.USER.value, Trust.OPERATOR.value}),
 )
 #: What no longer holds, because something replaced it or because it was taken back.
 _ENDED = Filter(types=_NEWEST.types, statuses=frozenset(status.value for status in MARKS))
@@ -142,7 +144,12 @@ class Contexts:
             gathered = await self._gathered(owner, view, finding, request, most)
             context = Composer(gathered.material, request.budget, request.count).compose()
             # Short entries fill a budget only if more of them are read.
-            if request.limit is not None or gathered.all_read or most == _MOST or _is_full(context, request):
+            if (
+                request.limit is not None
+                or gathered.all_read
+                or most == _MOST
+                or _is_full(context, request)
+            ):
                 break
             most = min(most * _MORE, _MOST)
         if not context.blocks:
@@ -184,8 +191,12 @@ class Contexts:
             if request.wants(memory)
         ]
         memories = _chosen([memory for memory in known if not is_past(memory, now)], most)
-        unformed = each_once(beside.unformed, [record for hit in found for record in _records_of(hit)])
-        judge = Echoes([*memories, *beside.profile, *beside.learnt, *unformed, *_shown(found)], question)
+        unformed = each_once(
+            beside.unformed, [record for hit in found for record in _records_of(hit)]
+        )
+        judge = Echoes(
+            [*memories, *beside.profile, *beside.learnt, *unformed, *_shown(found)], question
+        )
         passages, hits = await _passages(found, judge, question, finding, request.limit)
         groups = [memory for memory in beside.of_groups if not is_past(memory, now)]
         material = Material(
@@ -194,7 +205,9 @@ class Contexts:
             memories=memories,
             group_memories=_chosen(groups, most),
             standing=await self._strongest(owner, view, request.budget, [*memories, *groups]),
-            expired=_each_once(memory for memory in (*known, *beside.of_groups) if is_past(memory, now)),
+            expired=_each_once(
+                memory for memory in (*known, *beside.of_groups) if is_past(memory, now)
+            ),
             ended=await self._ended(owner, view, [*unformed, *passages]),
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
             unformed=unformed,
@@ -219,7 +232,8 @@ class Contexts:
             return ids
         now, uses = self._services.door.clock(), await self._services.engine.uses(owner, view, ids)
         strength = {
-            memory.id: uses.get(memory.id, UNUSED).strength_at(now, memory.observed_at) for memory in standing
+            memory.id: uses.get(memory.id, UNUSED).strength_at(now, memory.observed_at)
+            for memory in standing
         }
         return sorted(ids, key=lambda id: strength[id], reverse=True)
 
@@ -235,10 +249,14 @@ class Contexts:
     def _other_groups(self, owner: Owner, view: View) -> list[Owner]:
         """Return the groups of a view as owners: the application names them, so it lets the agent read what is theirs."""
         names = view.groups[:_GROUPS]
-        groups = [Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names]
+        groups = [
+            Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names
+        ]
         return [group for group in groups if group != owner]
 
-    async def _beside(self, owner: Owner, view: View, request: ContextRequest, most: int) -> _Beside:
+    async def _beside(
+        self, owner: Owner, view: View, request: ContextRequest, most: int
+    ) -> _Beside:
         """Read everything a context includes besides the answers to its question, in one call to the engine."""
         types, thread, budget = request.types, request.quoted_thread, request.budget
         unformed = replace(_UNFORMED, types=types & {RecordType.MESSAGE}, not_thread=request.thread)
@@ -252,7 +270,9 @@ class Contexts:
                 scans.append(Scan(owner, view, _STANDING, None, _STANDING_MOST))
             scans.append(Scan(owner, view, newest, None, most))
             # They come last, where room is left: after a long absence all may be archived.
-            scans.append(Scan(owner, view, replace(newest, statuses=frozenset({ARCHIVED})), None, most))
+            scans.append(
+                Scan(owner, view, replace(newest, statuses=frozenset({ARCHIVED})), None, most)
+            )
             for group in self._other_groups(owner, view):
                 pinned = replace(_KEPT, types=_NEWEST.types, kinds=request.kinds)
                 scans.append(Scan(group, view, pinned, None, _MOST))
@@ -271,13 +291,19 @@ class Contexts:
             scans.append(Scan(owner, view, itself(thread), None, 1))
             scans.append(Scan(owner, view, turns_of(thread), None, page_of(budget)))
         found, mode = await self._services.engine.scans(scans), self._services.door.secrets
-        pages = [replace(page, records=tuple(shown(page.records, mode, native=False))) for page in found]
+        pages = [
+            replace(page, records=tuple(shown(page.records, mode, native=False))) for page in found
+        ]
         users = self._services.door.limits.experience_min_users
         keyed_ones = pages.pop(at_keys).records if bound else ()
         read = [record for page in pages[1:] for record in page.records]
         stored, now = those_of(ProfileDocument, pages[0].records), self._services.door.clock()
-        profile = await self._services.bound.joined(owner, view, stored, keyed_ones, now, schemas=bound)
-        said = await self._services.forming.still_formed(owner, view, those_of(Message, pages[1].records))
+        profile = await self._services.bound.joined(
+            owner, view, stored, keyed_ones, now, schemas=bound
+        )
+        said = await self._services.forming.still_formed(
+            owner, view, those_of(Message, pages[1].records)
+        )
         turns: list[Message] = []
         whole = True
         if thread is not None:
@@ -307,7 +333,9 @@ class Contexts:
 
 def _at_least(turn: Message, budget: int) -> int:
     """Return the fewest tokens a turn may take, without counting them; so more turns are read than fit, never too few."""
-    return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
+    return _LABEL + min(
+        len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART
+    )
 
 
 def _newest_first(memories: Iterable[Memory]) -> list[Memory]:

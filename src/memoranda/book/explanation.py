@@ -27,7 +27,12 @@ _MOST_EPISODES = 1000
 
 
 async def explain(
-    records: Records, owner: Owner, view: View, id: UUID, cursor: str | None = None, limit: int = 100
+    records: Records,
+    owner: Owner,
+    view: View,
+    id: UUID,
+    cursor: str | None = None,
+    limit: int = 100,
 ) -> Why:
     """Return a record with a page of its sources, and its history."""
     found = await _with_threads(records, owner, view, [id])
@@ -47,7 +52,9 @@ async def _with_threads(
     found = await records.get(owner, view, ids)
     missing = [id for id in ids if id not in found]
     past = await records.get(owner, with_expired(view), missing) if missing else {}
-    return found | {id: record for id, record in past.items() if isinstance(record, (Thread, Message))}
+    return found | {
+        id: record for id, record in past.items() if isinstance(record, (Thread, Message))
+    }
 
 
 async def with_source_episode(records: Records, owner: Owner, view: View, record: Record) -> Record:
@@ -97,7 +104,9 @@ async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Rece
     if view.whole:
         return receipt
     seen = await records.get(owner, view, receipt.ids())
-    return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
+    return replace(
+        receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=()
+    )
 
 
 async def _sources(
@@ -115,9 +124,14 @@ async def _sources(
     found = []
     visible = await _with_threads(records, owner, view, wanted)
     for source in visible.values():
-        inner = await _sources(records, owner, view, source, _listed(source), seen | {source.id}, depth - 1)
+        inner = await _sources(
+            records, owner, view, source, _listed(source), seen | {source.id}, depth - 1
+        )
         found.append(source_of(source, record, inner))
-    return (*found, *(await _left(records, owner, record, [id for id in wanted if id not in visible])))
+    return (
+        *found,
+        *(await _left(records, owner, record, [id for id in wanted if id not in visible])),
+    )
 
 
 async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:

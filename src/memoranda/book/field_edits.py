@@ -103,7 +103,8 @@ class FieldEdit:
             if memory.key == key
             and memory.subject is None
             and (
-                memory.audience == readers or (self.view.whole and memory.audience.within(readers, self.view))
+                memory.audience == readers
+                or (self.view.whole and memory.audience.within(readers, self.view))
             )
         ]
 
@@ -133,7 +134,11 @@ class FieldEdit:
         """Return a value as a statement: in the words of a memory that says it now, if there is one."""
         said = str(value).casefold()
         for memory in self._keyed(field):
-            same = memory.data["value"] == value if memory.has_value else said in memory.content.casefold()
+            same = (
+                memory.data["value"] == value
+                if memory.has_value
+                else said in memory.content.casefold()
+            )
             if same and not memory.applies_when:
                 return memory.content
         return sentence_of(field, value)

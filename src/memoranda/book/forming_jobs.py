@@ -72,15 +72,27 @@ class Forming:
         key, longest = str(thread), own.max_wait_seconds
         return (
             JobDraft(
-                FORM, key, records=(thread,), delay=own.idle_seconds, max_wait=longest, keeps_payload=True
+                FORM,
+                key,
+                records=(thread,),
+                delay=own.idle_seconds,
+                max_wait=longest,
+                keeps_payload=True,
             ),
         )
 
     async def later(
-        self, agent: str | None, thread: UUID, after: float | timedelta | None, schemas: Requested | None
+        self,
+        agent: str | None,
+        thread: UUID,
+        after: float | timedelta | None,
+        schemas: Requested | None,
     ) -> tuple[JobDraft, ...]:
         """Return the job that forms a thread with these schemas after a pause of its own; none if formation is off."""
-        own, pause = await self.of_agents.forming(agent), None if after is None else _as_pause(after)
+        own, pause = (
+            await self.of_agents.forming(agent),
+            None if after is None else _as_pause(after),
+        )
         payload = await self._payload(schemas)
         if not own.enabled:
             return ()
@@ -121,7 +133,9 @@ class Forming:
         threads = those_of(Thread, page.records)
         return sum([(await self.of_agents.forming(thread.agent)).enabled for thread in threads])
 
-    async def still_formed(self, owner: Owner, view: View, said: Sequence[Message]) -> list[Message]:
+    async def still_formed(
+        self, owner: Owner, view: View, said: Sequence[Message]
+    ) -> list[Message]:
         """Return the user's turns among these messages of several threads, without those whose forming was turned off."""
         if not said:
             return []
@@ -152,8 +166,13 @@ def scheduled(job: Job | None) -> Scheduled | None:
 
 def _as_pause(after: Any) -> float:
     seconds = after.total_seconds() if isinstance(after, timedelta) else after
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds <= _LONGEST:
+    if (
+        isinstance(seconds, bool)
+        or not isinstance(seconds, (int, float))
+        or not 0 <= seconds <= _LONGEST
+    ):
         raise InvalidInput(
-            f"after: {after!r} is not a pause; give seconds or a timedelta, at most a week", field="after"
+            f"after: {after!r} is not a pause; give seconds or a timedelta, at most a week",
+            field="after",
         )
     return float(seconds)

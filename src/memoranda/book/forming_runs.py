@@ -18,7 +18,13 @@ from memoranda.book.admin.pending_threads import (
 from memoranda.book.forming_jobs import FORMING, OFF, Requested
 from memoranda.book.services import Services
 from memoranda.model.changes import MOST_JOBS, Job, JobState, thread_of
-from memoranda.model.forming_results import FormedPart, FormedThread, FormingReport, FormingState, part_waits
+from memoranda.model.forming_results import (
+    FormedPart,
+    FormedThread,
+    FormingReport,
+    FormingState,
+    part_waits,
+)
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.query import Filter
@@ -36,14 +42,21 @@ _RESTRICTED: Final = "the processing of this owner's data is restricted"
 
 async def form_owner(services: Services, owner: Owner, view: View, *, wait: bool) -> FormingReport:
     """Form an owner's threads that a view sees and that wait; name those that were given up before, without trying them."""
-    jobs = [job for job in await services.engine.jobs(None, MOST_JOBS, owner) if job.kind in FORMING]
+    jobs = [
+        job for job in await services.engine.jobs(None, MOST_JOBS, owner) if job.kind in FORMING
+    ]
     dead = {UUID(job.key): job for job in jobs if job.state is JobState.DEAD}
-    found = {one.id: one async for page in pending_threads(services.engine, owner, view) for one in page}
+    found = {
+        one.id: one async for page in pending_threads(services.engine, owner, view) for one in page
+    }
     others = [UUID(job.key) for job in jobs if UUID(job.key) not in found]
     found |= {
-        one.id: one for one in those_of(Thread, (await services.engine.get(owner, view, others)).values())
+        one.id: one
+        for one in those_of(Thread, (await services.engine.get(owner, view, others)).values())
     }
-    made = await form(services, view, [one for one in found.values() if one.id not in dead], wait=wait)
+    made = await form(
+        services, view, [one for one in found.values() if one.id not in dead], wait=wait
+    )
     left = (_left(found[id], job, "") for id, job in dead.items() if id in found)
     told = {one.thread for one in made.threads} | dead.keys()
     late = await _aside(services, owner, view)
@@ -77,9 +90,13 @@ async def form(
             outcomes.append(FormedThread(thread.id, "off", OFF))
     made: list[Memory] = []
     for thread, last, before in begun:
-        job, why = await _done(services, thread, last) if wait else (await _job(services, thread), "")
+        job, why = (
+            await _done(services, thread, last) if wait else (await _job(services, thread), "")
+        )
         outcomes += await _outcome(services, view, thread, last, job, why)
-        made += [memory for memory in await _memories(services, view, thread) if memory.id not in before]
+        made += [
+            memory for memory in await _memories(services, view, thread) if memory.id not in before
+        ]
     made.sort(key=lambda memory: memory.id)
     return FormingReport(tuple(outcomes), tuple(shown(made, services.door.secrets)))
 
@@ -115,12 +132,16 @@ async def _ask_aside(services: Services, view: View, thread: Thread) -> bool:
     """Ask the model now about the parts of a thread that were set aside; False if there are none."""
     asked = False
     for job in await _aside(services, thread.owner, view):
-        if thread_of(job) == thread.id and await services.engine.replay(job.id, services.door.clock()):
+        if thread_of(job) == thread.id and await services.engine.replay(
+            job.id, services.door.clock()
+        ):
             asked = await services.worker.do_one(job.id) or asked
     return asked
 
 
-def _left(thread: Thread, job: Job | None, why: str, parts: tuple[FormedPart, ...] = ()) -> FormedThread:
+def _left(
+    thread: Thread, job: Job | None, why: str, parts: tuple[FormedPart, ...] = ()
+) -> FormedThread:
     """Return the state of a thread that is not formed, by the job that is left of it."""
     if job is None:
         return FormedThread(thread.id, "waiting", why, parts)
@@ -138,7 +159,9 @@ async def _outcome(
     now = (await services.engine.get(thread.owner, WITH_EXPIRED, [thread.id])).get(thread.id)
     if not isinstance(now, Thread):
         return []
-    parts = tuple(await formed_parts(services.engine, now, view, _MOST, after=thread.formed_through))
+    parts = tuple(
+        await formed_parts(services.engine, now, view, _MOST, after=thread.formed_through)
+    )
     if job is not None:
         return [_left(now, job, why, parts)]
     if now.formed_through < last:
@@ -155,7 +178,9 @@ async def _done(services: Services, thread: Thread, last: int) -> tuple[Job | No
             if job.error:
                 return job, ""
             # A later message put it off.
-            now = (await services.engine.get(thread.owner, WITH_EXPIRED, [thread.id])).get(thread.id)
+            now = (await services.engine.get(thread.owner, WITH_EXPIRED, [thread.id])).get(
+                thread.id
+            )
             if (
                 not isinstance(now, Thread)
                 or now.formed_through >= last
@@ -166,7 +191,10 @@ async def _done(services: Services, thread: Thread, last: int) -> tuple[Job | No
             pause = _FIRST_LOOK
         elif job.state is JobState.WAITING and await worker.leaves(job.kind):
             return job, services.who_forms.cannot_form_because
-        elif job.state is JobState.WAITING and await services.engine.restriction(thread.owner) is not None:
+        elif (
+            job.state is JobState.WAITING
+            and await services.engine.restriction(thread.owner) is not None
+        ):
             return job, _RESTRICTED
         else:
             await asyncio.sleep(pause)

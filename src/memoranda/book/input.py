@@ -40,7 +40,9 @@ def as_mode_of_types(mode: Any, types: Set[RecordType]) -> str:
 def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
     """Check the vector of a question and return it with length 1."""
     if maker is None:
-        raise InvalidInput("vector: this book has no embedder, so vectors cannot be compared", field="vector")
+        raise InvalidInput(
+            "vector: this book has no embedder, so vectors cannot be compared", field="vector"
+        )
     try:
         vector = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as exc:
@@ -52,7 +54,8 @@ def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
     length = float(np.linalg.norm(vector)) if vector.ndim == 1 and largest < np.inf else 0.0
     if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
         raise InvalidInput(
-            f"vector: pass {maker.embedding.dimension} finite numbers that are not all 0", field="vector"
+            f"vector: pass {maker.embedding.dimension} finite numbers that are not all 0",
+            field="vector",
         )
     return np.asarray(vector / length, dtype=np.float32)
 
@@ -74,9 +77,13 @@ def as_confidence(given: Any, mode: str) -> float | None:
 def as_labels(namespace: Any, field: str = "namespace", least: int = 1) -> tuple[str, ...]:
     """Check a namespace and return its labels."""
     if isinstance(namespace, str) or not isinstance(namespace, Sequence):
-        raise InvalidInput(f"{field}: give a list of labels, such as ('notes', 'work')", field=field)
+        raise InvalidInput(
+            f"{field}: give a list of labels, such as ('notes', 'work')", field=field
+        )
     if not least <= len(namespace) <= LABELS:
-        raise InvalidInput(f"{field}: give {least} to {LABELS} labels, not {len(namespace)}", field=field)
+        raise InvalidInput(
+            f"{field}: give {least} to {LABELS} labels, not {len(namespace)}", field=field
+        )
     return tuple(as_bounded(label, LABEL_LENGTH, field) for label in namespace)
 
 
@@ -109,10 +116,14 @@ def owner_named(owner: str | Owner, tenant: str) -> Owner:
     """Return an owner of this book's tenant; a plain name means a user."""
     if isinstance(owner, Owner):
         if owner.tenant != tenant:
-            raise NotAllowed(f"owner: it belongs to another tenant; this book was opened for {tenant!r}")
+            raise NotAllowed(
+                f"owner: it belongs to another tenant; this book was opened for {tenant!r}"
+            )
         return owner
     if not isinstance(owner, str):
-        raise InvalidInput(f"owner: give a name or an Owner, not {type(owner).__name__}", field="owner")
+        raise InvalidInput(
+            f"owner: give a name or an Owner, not {type(owner).__name__}", field="owner"
+        )
     try:
         return Owner(tenant=tenant, id=owner)
     except ValidationError as exc:
@@ -153,13 +164,17 @@ def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
         if not view.groups:
             raise InvalidInput("audience: 'group' needs groups; give groups", field="audience")
         return Audience.of_groups(view.groups)
-    raise InvalidInput(f"audience: {audience!r} is not one of self, group, global", field="audience")
+    raise InvalidInput(
+        f"audience: {audience!r} is not one of self, group, global", field="audience"
+    )
 
 
 def as_names(values: Any, field: str) -> tuple[str, ...]:
     """Check a list of names and return them; a single text is refused."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InvalidInput(f"{field}: give a list of names, not {type(values).__name__}", field=field)
+        raise InvalidInput(
+            f"{field}: give a list of names, not {type(values).__name__}", field=field
+        )
     return tuple(as_text(name, field) for name in values)
 
 
@@ -181,7 +196,9 @@ def as_cursor(value: Any) -> str | None:
 def as_count(value: Any, field: str, least: int = 0) -> int:
     """Check a whole number: at least ``least``, and small enough for every engine."""
     if type(value) is not int or not least <= value < 2**62:
-        raise InvalidInput(f"{field}: {value!r} is not a whole number of at least {least}", field=field)
+        raise InvalidInput(
+            f"{field}: {value!r} is not a whole number of at least {least}", field=field
+        )
     return value
 
 
@@ -224,7 +241,9 @@ def names_a_record(value: Any) -> bool:
 def names_records(draft: Any) -> bool:
     """True if the draft of a memory or an episode names another record by a caller's own name."""
     given = [draft.get(name) or () for name in _TIES] if isinstance(draft, Mapping) else ()
-    return any(any(map(names_a_record, one if isinstance(one, (list, tuple)) else (one,))) for one in given)
+    return any(
+        any(map(names_a_record, one if isinstance(one, (list, tuple)) else (one,))) for one in given
+    )
 
 
 _TIES = ("sources", "supersedes", "thread")
@@ -233,7 +252,9 @@ _TIES = ("sources", "supersedes", "thread")
 def as_limit(limit: int, most: int = 1000) -> int:
     """Check the size of a page and return it."""
     if type(limit) is not int or not 1 <= limit <= most:
-        raise InvalidInput(f"limit: give a whole number from 1 to {most}, not {limit!r}", field="limit")
+        raise InvalidInput(
+            f"limit: give a whole number from 1 to {most}, not {limit!r}", field="limit"
+        )
     return limit
 
 
@@ -269,7 +290,9 @@ def as_flag(value: Any, field: str) -> bool:
 def as_wait(wait_for: Any) -> str:
     """Check ``wait_for`` and return it."""
     if wait_for not in ("stored", "embedded"):
-        raise InvalidInput(f"wait_for: {wait_for!r} is not 'stored' or 'embedded'", field="wait_for")
+        raise InvalidInput(
+            f"wait_for: {wait_for!r} is not 'stored' or 'embedded'", field="wait_for"
+        )
     return str(wait_for)
 
 
@@ -279,7 +302,9 @@ _STATED = frozenset(
 )
 
 
-def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, received: datetime) -> Memory:
+def memory_of(
+    draft: Mapping[str, Any], owner: Owner, agent: str | None, received: datetime
+) -> Memory:
     """Build a memory from the arguments of ``remember``."""
     check_fields(draft, _STATED)
     fields = {name: value for name, value in draft.items() if value is not None}
@@ -311,7 +336,8 @@ def check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
     unknown = sorted(set(draft) - known, key=str)
     if unknown:
         raise InvalidInput(
-            f"{unknown[0]}: unknown field; the fields are {', '.join(sorted(known))}", field=str(unknown[0])
+            f"{unknown[0]}: unknown field; the fields are {', '.join(sorted(known))}",
+            field=str(unknown[0]),
         )
 
 
@@ -401,7 +427,8 @@ def as_filter(
     if unknown := sorted(others - data.keys(), key=str):
         known = ", ".join(sorted([*Only.__annotations__, "data.… (a path)"]))
         raise InvalidInput(
-            f"only.{unknown[0]}: unknown condition; the conditions are {known}", field=f"only.{unknown[0]}"
+            f"only.{unknown[0]}: unknown condition; the conditions are {known}",
+            field=f"only.{unknown[0]}",
         )
     thread, keys = only.get("thread"), _names(only.get("keys"), "keys")
     statuses = _words(only.get("statuses"), "statuses", _STATUSES)
@@ -447,10 +474,14 @@ def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | N
     return frozenset(as_names((values,) if isinstance(values, str) else values, field))
 
 
-def _words(values: Iterable[str] | str | None, field: str, known: frozenset[str]) -> frozenset[str] | None:
+def _words(
+    values: Iterable[str] | str | None, field: str, known: frozenset[str]
+) -> frozenset[str] | None:
     words = _names(values, field)
     if strange := sorted((words or frozenset()) - known):
-        raise InvalidInput(f"{field}: {strange[0]!r} is none of {', '.join(sorted(known))}", field=field)
+        raise InvalidInput(
+            f"{field}: {strange[0]!r} is none of {', '.join(sorted(known))}", field=field
+        )
     return words
 
 

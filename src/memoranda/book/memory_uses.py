@@ -54,7 +54,11 @@ class Uses:
         now = self._services.door.clock()
         if len(self._found) > _MOST_FOUND:
             self._found.clear()
-        new = [one for one in found if self._found.get(one.id, now - _FOUND_AGAIN) <= now - _FOUND_AGAIN]
+        new = [
+            one
+            for one in found
+            if self._found.get(one.id, now - _FOUND_AGAIN) <= now - _FOUND_AGAIN
+        ]
         self._found |= {one.id: now for one in new}
         self._note_later(owner, view, [Placing(one.id, one.observed_at, now, False) for one in new])
 
@@ -63,7 +67,9 @@ class Uses:
             loop = asyncio.get_running_loop()
             if loop not in self._waiting:
                 # What a loop that has ended was to note is lost with it.
-                self._waiting = {other: was for other, was in self._waiting.items() if not other.is_closed()}
+                self._waiting = {
+                    other: was for other, was in self._waiting.items() if not other.is_closed()
+                }
                 self._waiting[loop] = {}
                 loop.call_later(_TOGETHER_SECONDS, self._begin, loop)
             self._waiting[loop].setdefault((owner, view), []).extend(placings)

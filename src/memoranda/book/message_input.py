@@ -14,7 +14,9 @@ from memoranda.model.records import TRUST_OF_ROLE, Owner, Trust
 from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id
 
-_FIELDS: Final = frozenset("role content speaker agent observed_at trust native token_count feedback".split())
+_FIELDS: Final = frozenset(
+    "role content speaker agent observed_at trust native token_count feedback".split()
+)
 #: Fields that only messages of OpenAI's chat API have; those of an answer may all be there, and be None.
 _CHAT: Final = frozenset(
     {"name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations"}
@@ -38,7 +40,9 @@ def drafts_in(role_or_messages: Any, content: str | None, fields: Mapping[str, A
         )
     if isinstance(role_or_messages, Mapping):
         return [role_or_messages]
-    if not isinstance(role_or_messages, Iterable) or isinstance(role_or_messages, (bytes, bytearray)):
+    if not isinstance(role_or_messages, Iterable) or isinstance(
+        role_or_messages, (bytes, bytearray)
+    ):
         raise InvalidInput(
             f"messages: give a role and content, a message or a list of messages, not {type(role_or_messages).__name__}",
             field="messages",
@@ -72,7 +76,9 @@ def _plain(draft: Mapping[str, Any]) -> dict[str, Any]:
     name = draft.get("name")
     if name is not None:
         if fields.get("speaker") not in (None, name):
-            raise InvalidInput("name: it is the speaker; give name or speaker, not both", field="name")
+            raise InvalidInput(
+                "name: it is the speaker; give name or speaker, not both", field="name"
+            )
         fields["speaker"] = name
     calls = {key: draft[key] for key in _CALLS if draft.get(key)}
     text = _text(draft)
@@ -90,7 +96,9 @@ def _text(draft: Mapping[str, Any]) -> Any:
     """Return a message's text. A list of parts becomes their texts; a part without text is named in brackets."""
     content = draft.get("content")
     if isinstance(content, (list, tuple)):
-        content = "\n".join(filter(None, (_part_text(part, place) for place, part in enumerate(content))))
+        content = "\n".join(
+            filter(None, (_part_text(part, place) for place, part in enumerate(content)))
+        )
     if content in (None, ""):
         audio = draft.get("audio")
         spoken = audio.get("transcript") if isinstance(audio, Mapping) else None
@@ -119,7 +127,8 @@ def _told(calls: Mapping[str, Any]) -> Iterator[str]:
             continue
         if not isinstance(call, Mapping):
             raise InvalidInput(
-                f"tool_calls: give each call as a mapping, not {type(call).__name__}", field="tool_calls"
+                f"tool_calls: give each call as a mapping, not {type(call).__name__}",
+                field="tool_calls",
             )
         inner = call.get("function") or call.get("custom") or call
         named = inner if isinstance(inner, Mapping) else call

@@ -41,7 +41,9 @@ class OwnWork:
         worker.name = self.worker.name
         self.running = worker
         self.task = quiet_task(lambda: worker.run(stop, at_once=at_once, delay=delay))
-        weakref.finalize(self, _stop_in, loop, stop, self._services.embeddings.stopping).atexit = False
+        weakref.finalize(
+            self, _stop_in, loop, stop, self._services.embeddings.stopping
+        ).atexit = False
 
     def stop(self) -> asyncio.Task[None] | None:
         """Let the worker end after its job; return its task, if it runs."""
@@ -60,7 +62,8 @@ class OwnWork:
             return
         tenant = self._services.tenant
         count = sum(
-            job.kind in FORMING and job.owner is not None and job.owner.tenant == tenant for job in jobs
+            job.kind in FORMING and job.owner is not None and job.owner.tenant == tenant
+            for job in jobs
         )
         if count:
             _log.info(

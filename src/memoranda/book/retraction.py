@@ -42,16 +42,27 @@ class Retracting:
         self._services = services
 
     async def retract_source(
-        self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None, *, dry_run: bool
+        self,
+        owner: Owner,
+        view: View,
+        source: UUID,
+        reason: str,
+        operation: str | None,
+        *,
+        dry_run: bool,
     ) -> Receipt:
         """Retract every statement derived only from this source; with ``dry_run`` return what would be retracted."""
         if dry_run:
             change, door = RetractSource(source, reason), self._services.door
-            return await door.write(owner, view, as_actor(view), [change], request=None, dry_run=True)
+            return await door.write(
+                owner, view, as_actor(view), [change], request=None, dry_run=True
+            )
         request = ["retract from", str(source), reason]
         # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
         named = operation or f"retract from {new_id()}"
-        receipt = await self._services.write(owner, view, [RetractSource(source, reason)], request, named)
+        receipt = await self._services.write(
+            owner, view, [RetractSource(source, reason)], request, named
+        )
         following = self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
         return await _completed(receipt, following, named)
 

@@ -115,7 +115,11 @@ class Embeddings:
         if self.maker is None or self.no_vectors_because:
             return replace(receipt, no_vectors_because=self.no_vectors_because)
         lack = await self._embed(self.maker, receipt.owner, ids, made)
-        return replace(receipt, no_vectors_because=lack) if lack else replace(receipt, state="embedded")
+        return (
+            replace(receipt, no_vectors_because=lack)
+            if lack
+            else replace(receipt, state="embedded")
+        )
 
     def _note_new(self, owner: Owner, ids: Sequence[UUID]) -> None:
         now = time.monotonic()
@@ -131,7 +135,9 @@ class Embeddings:
         if self.maker is not None and 0 < len(ids) <= _NEW and time.monotonic() - at < _NEW_SECONDS:
             await self._embed(self.maker, owner, ids, None)
 
-    async def _embed(self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None) -> str:
+    async def _embed(
+        self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None
+    ) -> str:
         """Compute the vectors of these records and return why there are none, or an empty text. The records stay stored either way."""
         try:
             # The writer may have no right to read them.
@@ -255,7 +261,10 @@ class Embeddings:
         active = next((one for one in sets if one.state is SetState.ACTIVE), None)
         self.note_read("" if active is None else active.name)
         passages = _passages(found)
-        counts = {one.name: one.count if whole else found.details["vectors"].get(one.name, 0) for one in sets}
+        counts = {
+            one.name: one.count if whole else found.details["vectors"].get(one.name, 0)
+            for one in sets
+        }
         have = 0 if active is None else counts[active.name]
         vectors: dict[str, Any] = {
             "reads": "" if active is None else active.name,
@@ -358,7 +367,8 @@ class Services:
             common = await self.forming.of_agents.common_audience(view)
             readers = Audience.of_agent(view.agent) if common is None else None
         drafts = [
-            await with_ids(self.engine, owner, view, s) if names_records(s) else (s, ()) for s in statements
+            await with_ids(self.engine, owner, view, s) if names_records(s) else (s, ())
+            for s in statements
         ]
         memories = each(
             [draft for draft, _ in drafts],
@@ -378,7 +388,11 @@ class Services:
         return await self.stored(writing, statements, view, waiting)
 
     async def stored(
-        self, writing: Awaitable[Receipt], statements: Sequence[Mapping[str, Any]], view: View, waiting: str
+        self,
+        writing: Awaitable[Receipt],
+        statements: Sequence[Mapping[str, Any]],
+        view: View,
+        waiting: str,
     ) -> Receipt:
         """Await a write of statements: explain a limit that refuses it, name what is unknown, and wait for its vectors if asked."""
         try:
@@ -392,7 +406,9 @@ class Services:
             if isinstance(given := statement.get("supersedes"), (list, tuple))
             for place, name in enumerate(given)
         }
-        told = (replace(part, name=names.get((part.item, part.field or ""))) for part in receipt.ignored)
+        told = (
+            replace(part, name=names.get((part.item, part.field or ""))) for part in receipt.ignored
+        )
         return await self.embeddings.reached(replace(receipt, ignored=tuple(told)), waiting)
 
     async def audience_of(self, given: str | Audience | None, view: View) -> Audience:
@@ -408,7 +424,12 @@ class RecordVerbs:
         self._services = services
 
     async def _write(
-        self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None
+        self,
+        owner: Owner,
+        view: View,
+        change: Change,
+        request: Sequence[Any],
+        operation: str | None,
     ) -> Receipt:
         return await self._services.write(owner, view, [change], request, operation)
 

@@ -180,7 +180,9 @@ C = TypeVar("C")
 def spelled_out(of: type[C]) -> type[C]:
     """Let ``help`` and completion show each field of a class's verbs by name, instead of one ``**fields``."""
     for verb in vars(of).values():
-        if inspect.isfunction(verb) and (not verb.__name__.startswith("_") or verb.__name__ == "__call__"):
+        if inspect.isfunction(verb) and (
+            not verb.__name__.startswith("_") or verb.__name__ == "__call__"
+        ):
             verb.__signature__ = _spelled(verb)  # type: ignore[attr-defined]
     return of
 
@@ -191,9 +193,13 @@ def _spelled(verb: Any) -> inspect.Signature:
     for parameter in signature.parameters.values():
         named = str(parameter.annotation)
         if parameter.kind is parameter.VAR_KEYWORD and named.startswith("Unpack["):
-            fields = verb.__globals__[named.removeprefix("Unpack[").removesuffix("]")].__annotations__
+            fields = verb.__globals__[
+                named.removeprefix("Unpack[").removesuffix("]")
+            ].__annotations__
             parameters += [
-                inspect.Parameter(name, parameter.KEYWORD_ONLY, default=None, annotation=_written(of))
+                inspect.Parameter(
+                    name, parameter.KEYWORD_ONLY, default=None, annotation=_written(of)
+                )
                 for name, of in fields.items()
                 if name not in signature.parameters
             ]

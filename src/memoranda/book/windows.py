@@ -44,7 +44,9 @@ class WindowRequest:
     max_gap: timedelta | None = None
 
 
-async def window(services: Services, owner: Owner, view: View, thread: UUID, asked: WindowRequest) -> Window:
+async def window(
+    services: Services, owner: Owner, view: View, thread: UUID, asked: WindowRequest
+) -> Window:
     """Return the messages of a thread that fit: leading system messages, first steps if asked for, and the newest turns.
 
     Without a given summary it is the thread's own, where turns are left out.
@@ -55,14 +57,22 @@ async def window(services: Services, owner: Owner, view: View, thread: UUID, ask
     def cost(message: Message) -> int:
         if message.id not in costs:
             own = message.token_count if asked.count is None else None
-            costs[message.id] = _AROUND + (max(map(counter, _forms(message))) if own is None else own)
+            costs[message.id] = _AROUND + (
+                max(map(counter, _forms(message))) if own is None else own
+            )
         return costs[message.id]
 
     oldest = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread)
     found, opening, first = await services.engine.scans(
         [
             Scan(owner, view, itself(thread), None, 1),
-            Scan(owner, view, oldest, None, LEADING + (asked.keep_first and asked.keep_first + BEYOND)),
+            Scan(
+                owner,
+                view,
+                oldest,
+                None,
+                LEADING + (asked.keep_first and asked.keep_first + BEYOND),
+            ),
             Scan(owner, view, turns_of(thread), None, page_of(asked.budget)),
         ]
     )
@@ -75,13 +85,19 @@ async def window(services: Services, owner: Owner, view: View, thread: UUID, ask
     turns = turns_since_silence(said, services.door.clock(), asked.max_gap)
     whole = whole and len(turns) == len(read)
     # After a silence with nothing said since, the window is empty.
-    began = shown(those_of(Message, opening.records), services.door.secrets, native=False) if turns else []
+    began = (
+        shown(those_of(Message, opening.records), services.door.secrets, native=False)
+        if turns
+        else []
+    )
 
     limits = Measure(asked.budget, asked.limit, cost)
     summary = asked.summary
     if summary is None:
         summary = (
-            "" if whole and limits.fits(turns) else _summary_of(shown(found.records, services.door.secrets))
+            ""
+            if whole and limits.fits(turns)
+            else _summary_of(shown(found.records, services.door.secrets))
         )
     spent = counter(summary) if summary else 0
     kept = summary if spent <= asked.budget else ""
@@ -99,7 +115,9 @@ async def window(services: Services, owner: Owner, view: View, thread: UUID, ask
         else leading(began, limits._replace(budget=asked.budget - spent if kept else asked.budget))
     )
     tokens = sum(map(cost, messages)) + (spent if kept else 0)
-    exact = asked.count is not None or not (kept or any(turn.token_count is None for turn in messages))
+    exact = asked.count is not None or not (
+        kept or any(turn.token_count is None for turn in messages)
+    )
     counted: Literal["exact", "estimated"] = "exact" if exact else "estimated"
     earlier = chosen.has_earlier if chosen else not whole or len(turns) > len(messages)
     return Window(tuple(messages), kept, tokens, counted, earlier, chosen.skipped if chosen else 0)
@@ -108,7 +126,9 @@ async def window(services: Services, owner: Owner, view: View, thread: UUID, ask
 def _forms(message: Message) -> list[str]:
     """Return the texts that a model may get for a message: its content, and the JSON of its framework's form if stored."""
     return (
-        [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
+        [message.content]
+        if message.native is None
+        else [message.content, canonical(message.native).decode()]
     )
 
 

@@ -35,7 +35,9 @@ def formation(forming: Forming, now: datetime) -> Check:
     """Check how many threads wait to be formed (turned into memories), for how long, who forms them and when."""
     waiting = [job for job in forming.jobs if _is_waiting(job, now)]
     dead = sum(job.state is JobState.DEAD for job in forming.jobs)
-    given_up = f"; {dead} were given up, and nobody forms them until they are retried" if dead else ""
+    given_up = (
+        f"; {dead} were given up, and nobody forms them until they are retried" if dead else ""
+    )
     retry = "see: memoranda jobs list --state dead; then: memoranda jobs retry ID"
     if not waiting:
         if not forming.enabled:
@@ -64,7 +66,9 @@ def formation(forming: Forming, now: datetime) -> Check:
 def set_aside(jobs: Sequence[Job]) -> list[Check]:
     """Name the parts of threads of which no answer of a model could be used."""
     late = [job for job in jobs if job.kind == FORM_LATE]
-    return [Check("model answers", "warning", part_waits(job), "or try another model") for job in late]
+    return [
+        Check("model answers", "warning", part_waits(job), "or try another model") for job in late
+    ]
 
 
 def _is_waiting(job: Job, now: datetime) -> bool:

@@ -95,7 +95,10 @@ async def integrity(file: HoldsFile) -> Check:
     if found == ["ok"]:
         return Check("integrity", "ok", "the file's structure is sound")
     return Check(
-        "integrity", "warning", "; ".join(found), "restore a backup, or export what can still be read"
+        "integrity",
+        "warning",
+        "; ".join(found),
+        "restore a backup, or export what can still be read",
     )
 
 
@@ -104,10 +107,14 @@ async def durability(file: HoldsFile, *, writable: bool) -> Check:
     journal = await file.read(lambda c: str(c.execute("PRAGMA journal_mode").fetchone()[0]))
     if not writable:
         return Check("durability", "note", f"log {journal}, opened read-only")
-    level = _SYNCHRONOUS[await file.write(lambda c: int(c.execute("PRAGMA synchronous").fetchone()[0]))]
+    level = _SYNCHRONOUS[
+        await file.write(lambda c: int(c.execute("PRAGMA synchronous").fetchone()[0]))
+    ]
     if level in ("FULL", "EXTRA"):
         return Check(
-            "durability", "ok", f"log {journal}, synchronous {level}: what has a receipt is on the disk"
+            "durability",
+            "ok",
+            f"log {journal}, synchronous {level}: what has a receipt is on the disk",
         )
     return Check(
         "durability",
@@ -152,11 +159,15 @@ def meaning(vectors: Mapping[str, Any]) -> list[Check]:
         checks = [Check("meaning", "note", found, f"run: {advice}" if advice else "")]
     elif lack:
         advice = "any open book computes them; to do it now, run: memoranda jobs run"
-        checks = [Check("meaning", "note", f"recall uses words and meaning; {have}, {lack} wait", advice)]
+        checks = [
+            Check("meaning", "note", f"recall uses words and meaning; {have}, {lack} wait", advice)
+        ]
     else:
         checks = [Check("meaning", "ok", f"recall uses words and meaning; {have}")]
     for name, made in vectors["making"].items():
-        found = f"{made} of {passages} passages have vectors of {name}, which recall does not use yet"
+        found = (
+            f"{made} of {passages} passages have vectors of {name}, which recall does not use yet"
+        )
         advice = "to finish them and switch, run: memoranda reembed"
         checks.append(Check("new vectors", "note", found, advice))
     return checks
@@ -169,7 +180,9 @@ def backups(paths: list[str], now: float) -> Check:
         return Check("backups", "note", "the book knows of none", "make one: memoranda backup FILE")
     newest = max(os.path.getmtime(path) for path in standing)
     return Check(
-        "backups", "ok", f"{len(standing)}, the newest {span(timedelta(seconds=max(now - newest, 0)))} old"
+        "backups",
+        "ok",
+        f"{len(standing)}, the newest {span(timedelta(seconds=max(now - newest, 0)))} old",
     )
 
 
@@ -195,7 +208,9 @@ def permissions(path: Path) -> Check:
     ]
     if open_to_others:
         names = ", ".join(f"{beside.name} ({_mode(beside):03o})" for beside in open_to_others)
-        return Check("permissions", "warning", f"other users can access {names}", f"run: chmod 600 {path}*")
+        return Check(
+            "permissions", "warning", f"other users can access {names}", f"run: chmod 600 {path}*"
+        )
     return Check("permissions", "ok", f"only its user can access it ({_mode(path):03o})")
 
 
@@ -217,7 +232,9 @@ def room(size: int, free: int) -> Check:
     needed = max(2 * size, _LEAST_FREE)
     if free < needed:
         found = f"{megabytes(free)} free; erasures and backups may need {megabytes(needed)}"
-        return Check("free space", "warning", found, "free some space, or move the book to a larger one")
+        return Check(
+            "free space", "warning", found, "free some space, or move the book to a larger one"
+        )
     return Check("free space", "ok", f"{megabytes(free)} free")
 
 
@@ -227,13 +244,14 @@ def file_system(path: Path, mounts: str) -> Check:
     if kind is None:
         return Check("file system", "note", "unknown on this system", "keep books on a local disk")
     if kind in NETWORK:
-        advice = (
-            "locks and syncing are not reliable there: move the book to a local disk, and back up to this one"
-        )
+        advice = "locks and syncing are not reliable there: move the book to a local disk, and back up to this one"
         return Check("file system", "warning", f"{kind}, a network file system", advice)
     if kind in IN_MEMORY:
         return Check(
-            "file system", "warning", f"{kind}, which is empty after a restart", "move the book to a disk"
+            "file system",
+            "warning",
+            f"{kind}, which is empty after a restart",
+            "move the book to a disk",
         )
     return Check("file system", "ok", kind)
 
@@ -339,9 +357,13 @@ def server_checks(facts: ServerFacts) -> list[Check]:
 
 
 def _version(facts: ServerFacts) -> Check:
-    found = f"PostgreSQL {facts.version}" + (", a replica, which is read-only" if facts.replica else "")
+    found = f"PostgreSQL {facts.version}" + (
+        ", a replica, which is read-only" if facts.replica else ""
+    )
     if facts.release < _OLDEST * 10_000:
-        return Check("server", "warning", found, f"Memoranda is tested from version {_OLDEST} on: upgrade")
+        return Check(
+            "server", "warning", found, f"Memoranda is tested from version {_OLDEST} on: upgrade"
+        )
     return Check("server", "note" if facts.replica else "ok", found)
 
 
@@ -357,7 +379,9 @@ def _durability(facts: ServerFacts) -> Check:
             "a power cut loses writes that have a receipt, or the book: turn it on",
         )
     return Check(
-        "durability", "ok", "fsync is on, and commits wait for it: what has a receipt is on the disk"
+        "durability",
+        "ok",
+        "fsync is on, and commits wait for it: what has a receipt is on the disk",
     )
 
 
@@ -367,7 +391,9 @@ def _wall(facts: ServerFacts) -> Check:
             "row security", "warning", "this role bypasses row-level security: only the book's own checks separate owners",
             "use a role that is neither superuser nor has BYPASSRLS",
         )  # fmt: skip
-    return Check("row security", "ok", "the server itself shows a reader the content of one owner only")
+    return Check(
+        "row security", "ok", "the server itself shows a reader the content of one owner only"
+    )
 
 
 def _room(facts: ServerFacts) -> Check:
@@ -398,6 +424,8 @@ def latency(seconds: float) -> Check:
 def _vectors(facts: ServerFacts) -> Check:
     if facts.vectors is None:
         return Check(
-            "pgvector", "note", "not installed in this database: large shelves are searched in memory"
+            "pgvector",
+            "note",
+            "not installed in this database: large shelves are searched in memory",
         )
     return Check("pgvector", "ok", f"version {facts.vectors}")

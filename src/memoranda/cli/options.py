@@ -51,14 +51,18 @@ class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # ge
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
         """Parse an ISO date, which means its midnight in UTC, or a time; a time without a zone is a usage error."""
         if isinstance(value, datetime):
             return value
         try:
             found = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx)
+            self.fail(
+                f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx
+            )
         if re.fullmatch(r"[\d-]+", value) and "T" not in value:
             return found.replace(tzinfo=UTC)
         if found.tzinfo is None:
@@ -78,14 +82,21 @@ def opens_book(command: Command) -> Command:
         help=f"The book: a path, postgresql://… or mongodb://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
     )
     @click.option(
-        "--tenant", metavar="NAME", help=f"The tenant that the owners belong to [default: {DEFAULT_TENANT}]."
+        "--tenant",
+        metavar="NAME",
+        help=f"The tenant that the owners belong to [default: {DEFAULT_TENANT}].",
     )
     @click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
     @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
     @click.option("--debug", is_flag=True, help="Print a traceback with an error.")
     @functools.wraps(command)
     def opened(
-        book: str | None, tenant: str | None, config: str | None, as_json: bool, debug: bool, **rest: Any
+        book: str | None,
+        tenant: str | None,
+        config: str | None,
+        as_json: bool,
+        debug: bool,
+        **rest: Any,
     ) -> None:
         ctx = click.get_current_context()
         before = ctx.find_root().params
@@ -112,7 +123,9 @@ def _given(name: str, *values: str | None) -> str | None:
     """Return the first value that was given; refuse an empty one, which usually comes from an unset shell variable."""
     value = next((value for value in values if value is not None), None)
     if value is not None and not value.strip():
-        raise click.UsageError(f"{name} is empty: give it a value, or leave it out to get the default")
+        raise click.UsageError(
+            f"{name} is empty: give it a value, or leave it out to get the default"
+        )
     return value
 
 
@@ -124,7 +137,9 @@ def owned(
 
     def decorate(command: Command) -> Command:
         @click.argument("words", nargs=-1, metavar=f"{owner} {rest}".rstrip())
-        @click.option("--owner", metavar="NAME", help="The owner; give it here or as the first argument.")
+        @click.option(
+            "--owner", metavar="NAME", help="The owner; give it here or as the first argument."
+        )
         @click.option(
             "--owner-kind",
             type=click.Choice([kind.value for kind in OwnerKind]),
@@ -133,11 +148,19 @@ def owned(
         )
         @functools.wraps(command)
         def with_owner(
-            session: Session, words: tuple[str, ...], owner: str | None, owner_kind: str, **given: Any
+            session: Session,
+            words: tuple[str, ...],
+            owner: str | None,
+            owner_kind: str,
+            **given: Any,
         ) -> None:
-            name, others = (owner, words) if owner is not None else (words[0] if words else None, words[1:])
+            name, others = (
+                (owner, words) if owner is not None else (words[0] if words else None, words[1:])
+            )
             if name is None and not optional:
-                raise click.UsageError(f"the owner is missing: give OWNER{f' and {rest}' if rest else ''}")
+                raise click.UsageError(
+                    f"the owner is missing: give OWNER{f' and {rest}' if rest else ''}"
+                )
             if len(others) < least or (most is not None and len(others) > most):
                 raise click.UsageError(
                     f"expected after the owner: {rest or 'nothing'}; quote a text of several words"
@@ -178,7 +201,9 @@ def seen_as_agent(command: Command) -> Command:
 def seen_as(command: Command) -> Command:
     """Decorate a command: it gets ``who``, an agent or the owner, as whom it reads."""
 
-    @click.option("--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs.")
+    @click.option(
+        "--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs."
+    )
     @functools.wraps(command)
     def with_view(as_owner: bool, who: Who, **given: Any) -> None:
         command(who=Who(**who, as_owner=True) if as_owner else who, **given)
@@ -236,13 +261,22 @@ _CONDITIONS = (
     ),
     click.option("--thread", metavar="ID", help="Only records of this thread."),
     click.option(
-        "--since", type=MOMENT, metavar="TIME", help="Only what was said or observed at this time or later."
+        "--since",
+        type=MOMENT,
+        metavar="TIME",
+        help="Only what was said or observed at this time or later.",
     ),
     click.option(
-        "--until", type=MOMENT, metavar="TIME", help="Only what was said or observed before this time."
+        "--until",
+        type=MOMENT,
+        metavar="TIME",
+        help="Only what was said or observed before this time.",
     ),
     click.option(
-        "--valid-at", type=MOMENT, metavar="TIME", help="Only memories that were valid at this time."
+        "--valid-at",
+        type=MOMENT,
+        metavar="TIME",
+        help="Only memories that were valid at this time.",
     ),
     click.option(
         "--as-of",
@@ -250,14 +284,26 @@ _CONDITIONS = (
         metavar="TIME",
         help="Show what was true at this time, even if it was superseded since.",
     ),
-    click.option("--known-at", type=MOMENT, metavar="TIME", help="Show what the book knew at this time."),
     click.option(
-        "--key", "keys", metavar="KEY", multiple=True, help="Only memories with this key; repeatable."
+        "--known-at", type=MOMENT, metavar="TIME", help="Show what the book knew at this time."
+    ),
+    click.option(
+        "--key",
+        "keys",
+        metavar="KEY",
+        multiple=True,
+        help="Only memories with this key; repeatable.",
     ),
     click.option("--subject", metavar="NAME", help="Only memories about this subject."),
-    click.option("--of-agent", metavar="NAME", help="Only records that this agent wrote, or messages to it."),
     click.option(
-        "--tag", "tags", metavar="TAG", multiple=True, help="Only records with one of these tags; repeatable."
+        "--of-agent", metavar="NAME", help="Only records that this agent wrote, or messages to it."
+    ),
+    click.option(
+        "--tag",
+        "tags",
+        metavar="TAG",
+        multiple=True,
+        help="Only records with one of these tags; repeatable.",
     ),
     click.option(
         "--trust",
@@ -281,7 +327,9 @@ _CONDITIONS = (
         metavar="JSON",
         help='Only records whose data meets these conditions, such as {"data.age": {"gte": 30}}.',
     ),
-    click.option("--include-ended", is_flag=True, help="Recall also memories whose time has ended."),
+    click.option(
+        "--include-ended", is_flag=True, help="Recall also memories whose time has ended."
+    ),
 )
 #: The filters that are passed on under their own names.
 _ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust schema namespace".split()

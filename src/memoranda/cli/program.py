@@ -60,7 +60,9 @@ COMMANDS = {
     "form": Entry("work", "Make memories from what an owner said."),
     "worker": Entry("work", "Do the book's background jobs until it is stopped."),
     "serve": Entry("service_commands.serve", "Serve the book over HTTP, with MCP and a worker."),
-    "keys": Entry("service_commands.keys", "Create, list, rotate and revoke the keys of a service."),
+    "keys": Entry(
+        "service_commands.keys", "Create, list, rotate and revoke the keys of a service."
+    ),
     "mcp": Entry("service_commands.mcp", "Serve the memory to a coding agent over MCP."),
     "audit": Entry("service_commands.audit", "List who read what kind of thing about whom."),
     "call": Entry("call", "Call any operation of the book; those without a command, too."),
@@ -108,7 +110,9 @@ class Program(CommandGroup):
         except Exception as exc:  # noqa: BLE001 - this is the last place that can report it
             exits.leave(exits.report(exc, ctx.meta))
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override] # it never returns
+    def main(  # type: ignore[override] # it never returns
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
         """Run a command line and exit the process with the exit code; this never returns."""
         open_missing_streams()
         extra.pop("standalone_mode", None)

@@ -43,7 +43,9 @@ def _members(facts: ReplicaFacts) -> Check:
             "an arbiter lets a set elect a primary that lacks acknowledged writes: replace it by a member with data",
         )  # fmt: skip
     if facts.members < _SAFE:
-        return Check("members", "note", found, f"with {_SAFE} members the book outlives the loss of one")
+        return Check(
+            "members", "note", found, f"with {_SAFE} members the book outlives the loss of one"
+        )
     return Check("members", "ok", found)
 
 
@@ -71,5 +73,8 @@ def _views(facts: ReplicaFacts) -> Check:
         return Check("views", "ok", "no other program has a name of theirs")
     how = "make them under other names: memoranda views create --prefix P"
     return Check(
-        "views", "note", f"another program has {', '.join(facts.taken)}, or an earlier version made it", how
+        "views",
+        "note",
+        f"another program has {', '.join(facts.taken)}, or an earlier version made it",
+        how,
     )

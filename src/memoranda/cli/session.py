@@ -130,7 +130,11 @@ class Session:
             exits.note(f"stored, but found by words alone for now: {exc}; {_LATER}")
 
     def _open(
-        self, *, create: bool = False, read_only: bool = False, models: Literal["auto"] | None = None
+        self,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        models: Literal["auto"] | None = None,
     ) -> Opening:
         # Without a worker: a command that only reads must not begin to make the vectors of other writes.
         return open_book(
@@ -148,13 +152,17 @@ class Session:
         path = path_of(self.address)
         if path is not None and not path.exists():
             make = f"memoranda init --book {shlex.quote(self.address)}"
-            raise NotABook(f"there is no book at {path}: check --book, or make one there with: {make}")
+            raise NotABook(
+                f"there is no book at {path}: check --book, or make one there with: {make}"
+            )
         return path
 
 
 def _waiting(passages: int) -> str:
     return (
-        "1 passage waits for its vector" if passages == 1 else f"{passages} passages wait for their vectors"
+        "1 passage waits for its vector"
+        if passages == 1
+        else f"{passages} passages wait for their vectors"
     )
 
 
@@ -162,7 +170,9 @@ def path_of(address: str) -> Path | None:
     """Return the file that an address names, or None if it names another engine."""
     where = read_address(address)
     if where == MEMORY:
-        raise InvalidInput("book: a book in memory would end with the command; give a path", field="book")
+        raise InvalidInput(
+            "book: a book in memory would end with the command; give a path", field="book"
+        )
     return where if isinstance(where, Path) else None
 
 
@@ -175,7 +185,9 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError("this cannot be undone, and there is no terminal to ask on: give --yes")
+        raise click.UsageError(
+            "this cannot be undone, and there is no terminal to ask on: give --yes"
+        )
     if not click.confirm(question, err=True):
         click.echo("nothing was changed", err=True)
         exits.leave(exits.FOUND_FAULTS)

@@ -120,7 +120,9 @@ def _reader(view: View) -> dict[str, Any]:
 
 
 #: What belongs to an append as a whole; everything else is of its one message.
-_OF_APPEND = frozenset("role_or_messages content operation expect_last state expect wait_for".split())
+_OF_APPEND = frozenset(
+    "role_or_messages content operation expect_last state expect wait_for".split()
+)
 
 
 def _as_messages(given: dict[str, Any]) -> dict[str, Any]:
@@ -144,8 +146,12 @@ def _methods_of(part: str) -> dict[str, Any]:
     make = _of_thread if part == "thread" else _remote
     of = PARTS[part] if part else Book
     names = {name for kind in of.__mro__ for name in vars(kind)}
-    functions = {name: getattr(of, name) for name in names if hasattr(getattr(of, name), "declared")}
-    methods = {name: make(_BY_FUNCTION[one]) for name, one in functions.items() if one in _BY_FUNCTION}
+    functions = {
+        name: getattr(of, name) for name in names if hasattr(getattr(of, name), "declared")
+    }
+    methods = {
+        name: make(_BY_FUNCTION[one]) for name, one in functions.items() if one in _BY_FUNCTION
+    }
     for name, reason in NOT_OFFERED.items():
         own = name.removeprefix(prefix)
         if name.startswith(prefix) and "." not in own:
@@ -177,18 +183,23 @@ class _LineOperations:
         """Yield the lines of an export; a broken connection raises StorageError."""
         given = {"owner": owner, "masked": masked, "everything": everything}
         asked = request_of(
-            OPERATIONS["admin.export"], {name: one for name, one in given.items() if one}, self._link.tenant
+            OPERATIONS["admin.export"],
+            {name: one for name, one in given.items() if one},
+            self._link.tenant,
         )
         async for line in self._link.transport.lines(asked):
             yield line
 
     async def import_(
-        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
+        self,
+        lines: Iterable[str] | AsyncIterable[str],
+        progress: Callable[[int, int], None] | None = None,
     ) -> ImportReport:
         """Import the lines of an export."""
         if progress is not None:
             raise InvalidInput(
-                "progress: it is told to the program that has the book; leave it out", field="progress"
+                "progress: it is told to the program that has the book; leave it out",
+                field="progress",
             )
         verb = OPERATIONS["admin.import_"]
         asked = Asked(verb.method, verb.path)
@@ -210,10 +221,16 @@ class RemoteBook(Book):
         self._link = Link(transport, self.tenant)
         self._about = about
         #: What programs read of the door of a book in their process; the service enforces its own.
-        self.door: Any = SimpleNamespace(limits=Limits(), clock=utc_now, secrets=about.get("secrets"))
+        self.door: Any = SimpleNamespace(
+            limits=Limits(), clock=utc_now, secrets=about.get("secrets")
+        )
         hours = about.get("tool_grace_hours")
-        self.forget_settings = ForgetSettings() if hours is None else ForgetSettings(tool_grace_hours=hours)
-        self.embeddings: Any = SimpleNamespace(maker=None, no_vectors_because=self.no_vectors_because)
+        self.forget_settings = (
+            ForgetSettings() if hours is None else ForgetSettings(tool_grace_hours=hours)
+        )
+        self.embeddings: Any = SimpleNamespace(
+            maker=None, no_vectors_because=self.no_vectors_because
+        )
         for name, part in _PART_CLASSES.items():
             setattr(self, name, part(self._link))
 
@@ -283,11 +300,18 @@ async def open_remote(
     transport = Transport(place_of(address, key, private_hosts), over=over)
     try:
         about = await transport.ask(Asked("GET", f"/{_API}", repeatable=True))
-        if not isinstance(about, dict) or about.get("service") != "memoranda" or about.get("api") != _API:
-            raise VersionMismatch(f"{transport.address} is no service of Memoranda that speaks {_API}")
+        if (
+            not isinstance(about, dict)
+            or about.get("service") != "memoranda"
+            or about.get("api") != _API
+        ):
+            raise VersionMismatch(
+                f"{transport.address} is no service of Memoranda that speaks {_API}"
+            )
         if tenant is not None and tenant != about.get("tenant"):
             raise InvalidInput(
-                f"tenant: the credential opens {about.get('tenant')!r}; leave tenant out", field="tenant"
+                f"tenant: the credential opens {about.get('tenant')!r}; leave tenant out",
+                field="tenant",
             )
     except BaseException:
         await transport.close()

@@ -45,7 +45,9 @@ def signature_of(name: str) -> inspect.Signature:
     return found
 
 
-def arguments_of(verb: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def arguments_of(
+    verb: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the arguments of a call by name; a wrong call raises TypeError, as the verb itself does."""
     function = verb.function
     try:
@@ -84,9 +86,13 @@ def request_of(verb: Operation, given: dict[str, Any], tenant: str) -> Asked:
             query.append(("owner_kind", owner.kind.value))
     if "groups" in given:
         given["groups"] = as_names(given["groups"] or (), "groups")
-    path = path_of(verb, {name: _part(name, _path_value(verb, name, given)) for name in verb.in_path})
+    path = path_of(
+        verb, {name: _part(name, _path_value(verb, name, given)) for name in verb.in_path}
+    )
     sent = {
-        wire_name(name): _crossing(value, name) for name, value in given.items() if name not in verb.in_path
+        wire_name(name): _crossing(value, name)
+        for name, value in given.items()
+        if name not in verb.in_path
     }
     body = None
     if verb.method == "GET":
@@ -95,7 +101,9 @@ def request_of(verb: Operation, given: dict[str, Any], tenant: str) -> Asked:
         body = _json(sent)
         if gives_hits(verb.name):
             query.append(("fields", "all"))
-    return Asked(verb.method, path, tuple(query), body, operation, verb.reads or operation is not None)
+    return Asked(
+        verb.method, path, tuple(query), body, operation, verb.reads or operation is not None
+    )
 
 
 def _operation(given: Any) -> str:
@@ -106,7 +114,8 @@ def _operation(given: Any) -> str:
         raise InvalidInput("operation: give a text that is not empty", field="operation")
     if not given.isprintable() or given != given.strip():
         raise InvalidInput(
-            "operation: it holds a character that no header takes; use visible text", field="operation"
+            "operation: it holds a character that no header takes; use visible text",
+            field="operation",
         )
     return given
 
@@ -222,11 +231,15 @@ def _scalar(value: Any) -> Any:
 def _zone(zone: tzinfo) -> str:
     name = getattr(zone, "key", None) or ("UTC" if zone is UTC else None)
     if name is None:
-        raise InvalidInput("time_zone: give a zone with a name, such as 'Europe/Paris'", field="time_zone")
+        raise InvalidInput(
+            "time_zone: give a zone with a name, such as 'Europe/Paris'", field="time_zone"
+        )
     return str(name)
 
 
 def _key(key: Any, name: str) -> str:
     if isinstance(key, (str, UUID)):
         return str(key)
-    raise InvalidInput(f"{name}: has a key that is no text; JSON objects have text keys", field=name)
+    raise InvalidInput(
+        f"{name}: has a key that is no text; JSON objects have text keys", field=name
+    )

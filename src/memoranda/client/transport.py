@@ -70,13 +70,18 @@ def place_of(address: str, key: str | None, private_hosts: Collection[str] = ())
     except ValueError:
         raise InvalidInput("address: it is not a valid URL", field="address") from None
     if not parts.hostname or parts.query or parts.fragment:
-        raise InvalidInput("address: give http://host:port or https://host, without ? and #", field="address")
+        raise InvalidInput(
+            "address: give http://host:port or https://host, without ? and #", field="address"
+        )
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
-            "address: give the key as key=…, or in MEMORANDA_KEY, not in the address", field="address"
+            "address: give the key as key=…, or in MEMORANDA_KEY, not in the address",
+            field="address",
         )
     if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
-        raise InvalidInput("key: it has characters that no key of a service has; copy it again", field="key")
+        raise InvalidInput(
+            "key: it has characters that no key of a service has; copy it again", field="key"
+        )
     if (
         key
         and parts.scheme == "http"
@@ -107,7 +112,8 @@ class Transport:
             import httpx2  # noqa: PLC0415
         except ModuleNotFoundError as exc:
             raise InvalidInput(
-                f"address: a book of a service needs its client: {installing('client')}", field="address"
+                f"address: a book of a service needs its client: {installing('client')}",
+                field="address",
             ) from exc
         self.address = place.address
         self._failures = httpx2.TransportError
@@ -116,7 +122,9 @@ class Transport:
             base_url=place.address,
             headers={"Authorization": f"Bearer {place.key}"} if place.key else {},
             timeout=httpx2.Timeout(_ANSWER, connect=_CONNECT),
-            limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
+            limits=httpx2.Limits(
+                max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS
+            ),
             transport=over,
             follow_redirects=False,
         )
@@ -169,7 +177,9 @@ class Transport:
                         count += 1
                         yield line.decode()
                 if rest:
-                    raise StorageError(f"the export broke off within line {count + 1}: export again")
+                    raise StorageError(
+                        f"the export broke off within line {count + 1}: export again"
+                    )
             finally:
                 await answer.aclose()
         except self._failures as exc:
@@ -229,7 +239,9 @@ class Transport:
             return Busy(f"{what}: check the address, and that memoranda serve runs there")
         if asked.repeatable:
             return Busy(f"{what}; try again")
-        return OutcomeUnknown(f"{what}: the request may have been done, or not; look before you repeat it")
+        return OutcomeUnknown(
+            f"{what}: the request may have been done, or not; look before you repeat it"
+        )
 
 
 def _is_worth_repeating(status: int, error: MemorandaError, asked: Asked) -> bool:

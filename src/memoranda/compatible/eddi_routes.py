@@ -103,10 +103,14 @@ _SCHEDULE: Final = object_of(
     *"agentId metadata fireStatus nextFire failCount lastError".split(),
 )
 memory_routes = APIRouter(
-    prefix="/usermemorystore/memories", tags=["usermemorystore"], route_class=route_class(answer_error)
+    prefix="/usermemorystore/memories",
+    tags=["usermemorystore"],
+    route_class=route_class(answer_error),
 )
 property_routes = APIRouter(
-    prefix="/propertiesstore/properties", tags=["propertiesstore"], route_class=route_class(answer_error)
+    prefix="/propertiesstore/properties",
+    tags=["propertiesstore"],
+    route_class=route_class(answer_error),
 )
 schedule_routes = APIRouter(
     prefix="/schedulestore/schedules", tags=["schedulestore"], route_class=route_class(answer_error)
@@ -154,19 +158,28 @@ async def list_visible(request: Request) -> Response:
 @memory_routes.get(
     "/{userId}/search",
     **described(
-        "search_user_memories", answers={200: _ENTRIES}, path=_USER, query={"q": TEXT}, failure=_FAILURE
+        "search_user_memories",
+        answers={200: _ENTRIES},
+        path=_USER,
+        query={"q": TEXT},
+        failure=_FAILURE,
     ),
 )
 async def search(request: Request) -> Response:
     """List the entries that have a text in their key or value."""
     text = request.query_params.get("q", "")
-    return json_answer(await entries.search_entries(guard_of(request), request.path_params["userId"], text))
+    return json_answer(
+        await entries.search_entries(guard_of(request), request.path_params["userId"], text)
+    )
 
 
 @memory_routes.get(
     "/{userId}/category/{category}",
     **described(
-        "list_memories_in_category", answers={200: _ENTRIES}, path=("userId", "category"), failure=_FAILURE
+        "list_memories_in_category",
+        answers={200: _ENTRIES},
+        path=("userId", "category"),
+        failure=_FAILURE,
     ),
 )
 async def list_category(request: Request) -> Response:
@@ -177,7 +190,9 @@ async def list_category(request: Request) -> Response:
 
 @memory_routes.get(
     "/{userId}/key/{key}",
-    **described("get_memory_by_key", answers={200: _ENTRY}, path=("userId", "key"), failure=_FAILURE),
+    **described(
+        "get_memory_by_key", answers={200: _ENTRY}, path=("userId", "key"), failure=_FAILURE
+    ),
 )
 async def get_by_key(request: Request) -> Response:
     """Get the entry with a key."""
@@ -200,7 +215,9 @@ async def get_by_key(request: Request) -> Response:
 async def count(request: Request) -> Response:
     """Count the entries of a user."""
     user = request.path_params["userId"]
-    return json_answer({"userId": user, "count": await entries.count_entries(guard_of(request), user)})
+    return json_answer(
+        {"userId": user, "count": await entries.count_entries(guard_of(request), user)}
+    )
 
 
 @memory_routes.post(
@@ -223,7 +240,10 @@ async def run_dream(request: Request) -> Response:
 @schedule_routes.get(
     "",
     **described(
-        "list_schedules", answers={200: {"type": "array", "items": _SCHEDULE}}, path=(), failure=_FAILURE
+        "list_schedules",
+        answers={200: {"type": "array", "items": _SCHEDULE}},
+        path=(),
+        failure=_FAILURE,
     ),
 )
 async def list_schedules(request: Request) -> Response:
@@ -256,7 +276,9 @@ async def upsert(request: Request) -> Response:
 
 @memory_routes.delete(
     "/entry/{entryId}",
-    **described("delete_user_memory", answers={204: None}, path=("entryId",), failure=_FAILURE, writes=True),
+    **described(
+        "delete_user_memory", answers={204: None}, path=("entryId",), failure=_FAILURE, writes=True
+    ),
 )
 async def delete_one(request: Request) -> Response:
     """Erase an entry."""
@@ -268,7 +290,9 @@ async def delete_one(request: Request) -> Response:
 
 @memory_routes.delete(
     "/{userId}",
-    **described("delete_user_memories", answers={204: None}, path=_USER, failure=_FAILURE, writes=True),
+    **described(
+        "delete_user_memories", answers={204: None}, path=_USER, failure=_FAILURE, writes=True
+    ),
 )
 async def delete_all(request: Request) -> Response:
     """Erase all entries of a user."""
@@ -282,7 +306,9 @@ async def delete_all(request: Request) -> Response:
 )
 async def read_properties(request: Request) -> Response:
     """Read the values of the global entries by their keys."""
-    return json_answer(await entries.read_properties(guard_of(request), request.path_params["userId"]))
+    return json_answer(
+        await entries.read_properties(guard_of(request), request.path_params["userId"])
+    )
 
 
 @property_routes.post(
@@ -314,7 +340,9 @@ async def merge_properties(request: Request) -> Response:
 
 @property_routes.delete(
     "/{userId}",
-    **described("delete_properties", answers={200: None}, path=_USER, failure=_FAILURE, writes=True),
+    **described(
+        "delete_properties", answers={200: None}, path=_USER, failure=_FAILURE, writes=True
+    ),
 )
 async def delete_properties(request: Request) -> Response:
     """Erase all global entries of a user."""

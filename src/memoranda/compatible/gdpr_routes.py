@@ -35,7 +35,9 @@ _COUNTS: Final = (
 _ERASED: Final = object_of(
     {"userId": TEXT, **dict.fromkeys(_COUNTS, _NUMBER), "completedAt": TEXT}, "userId", *_COUNTS
 )
-_RESTRICTION: Final = object_of({"userId": TEXT, "restricted": {"type": "boolean"}}, "userId", "restricted")
+_RESTRICTION: Final = object_of(
+    {"userId": TEXT, "restricted": {"type": "boolean"}}, "userId", "restricted"
+)
 _EXPORT: Final = object_of(
     {
         "userId": TEXT,
@@ -50,7 +52,9 @@ _EXPORT: Final = object_of(
 _USER: Final = ("userId",)
 
 gdpr_routes = APIRouter(prefix="/admin/gdpr", tags=["gdpr"], route_class=route_class(answer_error))
-restriction_routes = APIRouter(prefix="/admin/gdpr", tags=["gdpr"], route_class=route_class(answer_error))
+restriction_routes = APIRouter(
+    prefix="/admin/gdpr", tags=["gdpr"], route_class=route_class(answer_error)
+)
 
 
 @gdpr_routes.delete(
@@ -101,7 +105,9 @@ async def _streamed(head: dict[str, Any], lines: AsyncIterator[str]) -> AsyncIte
 
 @restriction_routes.post(
     "/{userId}/restrict",
-    **described("restrict_user", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE, writes=True),
+    **described(
+        "restrict_user", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE, writes=True
+    ),
 )
 async def restrict(request: Request) -> Response:
     """Restrict the processing of a user's data."""
@@ -112,7 +118,9 @@ async def restrict(request: Request) -> Response:
 
 @restriction_routes.delete(
     "/{userId}/restrict",
-    **described("unrestrict_user", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE, writes=True),
+    **described(
+        "unrestrict_user", answers={200: _RESTRICTION}, path=_USER, failure=_FAILURE, writes=True
+    ),
 )
 async def unrestrict(request: Request) -> Response:
     """End the restriction of a user's data."""

@@ -49,7 +49,9 @@ _ITEM_FIELDS: Final[dict[str, Schema]] = {
     "updated_at": TEXT,
 }
 _ITEM: Final = object_of(_ITEM_FIELDS, *_ITEM_FIELDS)
-_FOUND: Final = object_of({**_ITEM_FIELDS, "score": {"type": ["number", "null"]}}, *_ITEM_FIELDS, "score")
+_FOUND: Final = object_of(
+    {**_ITEM_FIELDS, "score": {"type": ["number", "null"]}}, *_ITEM_FIELDS, "score"
+)
 _NEW_ITEM: Final = object_of(
     {
         "namespace": {"type": "array", "items": {**TEXT, "minLength": 1}, "minItems": 1},
@@ -94,14 +96,18 @@ class _Items:
         )
         return found
 
-    async def search(self, owner: Owner, question: str, namespace: Labels, **more: Any) -> Sequence[Hit]:
+    async def search(
+        self, owner: Owner, question: str, namespace: Labels, **more: Any
+    ) -> Sequence[Hit]:
         found: Sequence[Hit] = await self._guard.call(
             "items.search", owner=owner, query=question, namespace=namespace, **more
         )
         return found
 
     async def list(self, owner: Owner, namespace: Labels, **more: Any) -> Sequence[Item]:
-        found: Sequence[Item] = await self._guard.call("items.list", owner=owner, namespace=namespace, **more)
+        found: Sequence[Item] = await self._guard.call(
+            "items.list", owner=owner, namespace=namespace, **more
+        )
         return found
 
     async def namespaces(self, owner: Owner, **more: Any) -> Sequence[Labels]:
@@ -124,7 +130,9 @@ class _Store:
             principal.role is Role.ADMIN,
         )
         agents = principal.agents
-        self.who: Who = {"agent": next(iter(agents))} if agents is not None and len(agents) == 1 else {}
+        self.who: Who = (
+            {"agent": next(iter(agents))} if agents is not None and len(agents) == 1 else {}
+        )
         self.reads = StoreReads(
             _Items(guard), self.owners, self.who, lambda: not guard.book.no_vectors_because
         )

@@ -48,16 +48,22 @@ async def visible_entries(
     """
     reader = agent if agent and agent != NO_AGENT else NO_AGENT if groups else None
     known = (
-        await guard.call("agents.get", name=reader) if reader not in (None, NO_AGENT) and not order else None
+        await guard.call("agents.get", name=reader)
+        if reader not in (None, NO_AGENT) and not order
+        else None
     )
-    order = order or ("" if known is None else dict(known.settings.get("context") or {}).get("order", ""))
+    order = order or (
+        "" if known is None else dict(known.settings.get("context") or {}).get("order", "")
+    )
     who: dict[str, Any] = {"agent": reader, "groups": list(groups)} if reader else {}
     owner = _owner(guard, user)
     if order == "most_accessed":
         most = limit if 0 < limit <= _PAGE else _PAGE
         asked = {"query": "", "mode": "most_used", "types": "memory", "limit": most}
         hits = [
-            hit for hit in await guard.call("recall", owner=owner, **asked, **who) if _has_reader(hit.record)
+            hit
+            for hit in await guard.call("recall", owner=owner, **asked, **who)
+            if _has_reader(hit.record)
         ]
         entries = [_entry(user, hit.record, hit.uses) for hit in hits]
         await _used(guard, owner, [hit.record for hit in hits], who, placed=True)
@@ -76,7 +82,12 @@ async def visible_entries(
 
 
 async def _used(
-    guard: Caller, owner: str | Owner, given: Sequence[Memory], who: Mapping[str, Any], *, placed: bool
+    guard: Caller,
+    owner: str | Owner,
+    given: Sequence[Memory],
+    who: Mapping[str, Any],
+    *,
+    placed: bool,
 ) -> None:
     """Note that an agent was given memories; of somebody who only reads nothing is noted."""
     with contextlib.suppress(NotAllowed):
@@ -187,9 +198,9 @@ async def delete_entry(guard: Caller, id: str) -> bool:
     user, root = _parts(id)
     if root is None:
         return False
-    found = await _memories(guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}) or await _newest(
-        guard, user, root
-    )
+    found = await _memories(
+        guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}
+    ) or await _newest(guard, user, root)
     if not found:
         return False
     await _erase(guard, user, [one.id for one in found])
@@ -216,17 +227,23 @@ async def merge_properties(guard: Caller, user: str, properties: Mapping[str, An
     held = {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
     for key, value in properties.items():
         name = key.strip()
-        if key in ("_id", "userId") or (name in held and json.dumps(held[name]) == json.dumps(value)):
+        if key in ("_id", "userId") or (
+            name in held and json.dumps(held[name]) == json.dumps(value)
+        ):
             continue
         entry = {"key": name, "value": value, "category": "property", "visibility": "global"}
         same_key = [one for one in entries if one["key"] == name]
-        await _store(guard, user, {**entry, "agent": None, "groups": [], "conversation": None}, same_key)
+        await _store(
+            guard, user, {**entry, "agent": None, "groups": [], "conversation": None}, same_key
+        )
 
 
 async def delete_properties(guard: Caller, user: str) -> None:
     """Erase all global entries of a user."""
     found = await _memories(guard, user, _STANDING)
-    await _erase(guard, user, [one.id for one in found if _entry(user, one, 0)["visibility"] == "global"])
+    await _erase(
+        guard, user, [one.id for one in found if _entry(user, one, 0)["visibility"] == "global"]
+    )
 
 
 def as_category(given: Any) -> str:
@@ -244,7 +261,10 @@ _PERSON: Final = {"as_owner": True}
 
 
 async def _memories(
-    guard: Caller, user: str, only: Mapping[str, Any] | None = None, who: Mapping[str, Any] = _PERSON
+    guard: Caller,
+    user: str,
+    only: Mapping[str, Any] | None = None,
+    who: Mapping[str, Any] = _PERSON,
 ) -> list[Memory]:
     found: list[Memory] = []
     cursor: str | None = None
@@ -278,7 +298,9 @@ async def _newest(guard: Caller, user: str, id: UUID) -> list[Memory]:
     while wanted is not None and wanted not in seen:
         seen.add(wanted)
         try:
-            held = await guard.call("records.get", owner=_owner(guard, user), id=wanted, as_owner=True)
+            held = await guard.call(
+                "records.get", owner=_owner(guard, user), id=wanted, as_owner=True
+            )
         except NotFound:
             return []
         if not isinstance(held, Memory):
@@ -316,7 +338,8 @@ def _entry(user: str, memory: Memory, uses: int) -> dict[str, Any]:
         "visibility": held.get("visibility", "self") if of_nobody else str(memory.audience.kind),
         "sourceAgentId": held.get("agent", memory.agent),
         "groupIds": list(memory.audience.groups),
-        "sourceConversationId": held.get("conversation") or (str(memory.thread) if memory.thread else None),
+        "sourceConversationId": held.get("conversation")
+        or (str(memory.thread) if memory.thread else None),
         "conflicted": memory.disputes is not None,
         "accessCount": uses,
         "createdAt": held.get("created_at") or _moment(memory.observed_at),
@@ -348,7 +371,11 @@ async def _store(
     owner, root = _owner(guard, user), None
     if held is not None:
         root, known = _parts(held["id"])[1], held["sourceAgentId"]
-        entry = {**entry, "agent": known if is_global else entry["agent"], "created_at": held["createdAt"]}
+        entry = {
+            **entry,
+            "agent": known if is_global else entry["agent"],
+            "created_at": held["createdAt"],
+        }
         await _move(guard, user, root, audience)
     data = {"entry": {**entry, **({} if root is None else {"id": root.hex})}}
     kind = entry["category"] if entry["category"] in CATEGORIES else "fact"
@@ -396,13 +423,17 @@ async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience)
     """Give the memory of an entry other readers, so that the new one takes its place."""
     if root is None:
         return
-    found = await _memories(guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}) or await _newest(
-        guard, user, root
-    )
+    found = await _memories(
+        guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}
+    ) or await _newest(guard, user, root)
     for one in found:
         if one.audience != audience:
             await guard.call(
-                "memories.share", owner=_owner(guard, user), id=one.id, audience=audience, as_owner=True
+                "memories.share",
+                owner=_owner(guard, user),
+                id=one.id,
+                audience=audience,
+                as_owner=True,
             )
 
 
@@ -410,7 +441,9 @@ async def _erase(guard: Caller, user: str, ids: Sequence[UUID]) -> None:
     waiting, gone = list(dict.fromkeys(ids)), set[UUID]()
     while waiting:
         now, waiting = waiting[:_FORGOTTEN_AT_ONCE], waiting[_FORGOTTEN_AT_ONCE:]
-        receipt = await guard.call("forget", owner=_owner(guard, user), ids=now, what="record", as_owner=True)
+        receipt = await guard.call(
+            "forget", owner=_owner(guard, user), ids=now, what="record", as_owner=True
+        )
         gone |= {*now, *receipt.ids}
         waiting = [one for one in dict.fromkeys([*waiting, *receipt.superseded]) if one not in gone]
 
@@ -433,7 +466,9 @@ def _id(root: str, user: str) -> str:
 def _parts(id: str) -> tuple[str, UUID | None]:
     first, _, rest = id.partition(".")
     try:
-        user = base64.b64decode(rest + "=" * (-len(rest) % 4), altchars=b"-_", validate=True).decode()
+        user = base64.b64decode(
+            rest + "=" * (-len(rest) % 4), altchars=b"-_", validate=True
+        ).decode()
     except (binascii.Error, ValueError):
         return "", None
     return (user, UUID(first)) if user and is_id(first) else ("", None)

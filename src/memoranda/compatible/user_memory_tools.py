@@ -43,7 +43,9 @@ class UserMemoryTools:
     ) -> dict[str, Any]:
         """List the memories of a user that an agent sees; groupIds are separated by commas."""
         groups = [one.strip() for one in groupIds.split(",") if one.strip()]
-        found = await entries.visible_entries(self._guard, userId, agentId, groups, order, _limit(limit))
+        found = await entries.visible_entries(
+            self._guard, userId, agentId, groups, order, _limit(limit)
+        )
         return _memories(found, userId=userId, agentId=agentId)
 
     async def search_user_memories(self, userId: str, query: str) -> dict[str, Any]:  # noqa: N803

@@ -79,7 +79,9 @@ class NoEmbedder:
     failed: bool = False
 
 
-async def find(choice: Any = AUTO, settings: EmbeddingSettings | None = None) -> CachedEmbedder | NoEmbedder:
+async def find(
+    choice: Any = AUTO, settings: EmbeddingSettings | None = None
+) -> CachedEmbedder | NoEmbedder:
     """Return the chosen embedder with a cache for one tenant; nothing is downloaded.
 
     ``auto`` and None may return ``NoEmbedder``. For any other choice an error says what is missing. An embedder that
@@ -101,7 +103,9 @@ async def _found(choice: Any, chosen: EmbeddingSettings) -> CachedEmbedder | NoE
         return NoEmbedder("words alone were asked for", asked=True)
     if isinstance(choice, Embedder):
         # Our own embedders end by themselves; large batches of the local model may take longer.
-        seconds = None if isinstance(choice, (LocalEmbedder, RemoteEmbedder)) else chosen.timeout_seconds
+        seconds = (
+            None if isinstance(choice, (LocalEmbedder, RemoteEmbedder)) else chosen.timeout_seconds
+        )
         return CachedEmbedder(choice, chosen.cache_bytes, closes=False, seconds=seconds)
     found: Embedder
     if isinstance(choice, str) and choice == AUTO:
@@ -130,7 +134,8 @@ def _multilingual(chosen: EmbeddingSettings) -> MultilingualEmbedder:
     place = weights_place(chosen.weights)
     if place.folder is None or missing_libraries(MULTILINGUAL_LIBRARIES):
         raise InvalidInput(
-            f"embed: the multilingual model is not installed; run: {installing(MULTILINGUAL)}", field="embed"
+            f"embed: the multilingual model is not installed; run: {installing(MULTILINGUAL)}",
+            field="embed",
         )
     if problem := place.problem():
         raise InvalidInput(f"embed: {problem}; {WEIGHTS.cure}", field="embed")

@@ -173,7 +173,9 @@ _MOST_THREADS = 4
 
 def processors() -> int:
     """Return the default number of operating-system threads for the model."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    allowed = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return min(allowed, _MOST_THREADS)
 
 
@@ -185,7 +187,9 @@ class LocalEmbedder:
     _kind: type[LocalModel] = MiniLM
     _files: tuple[ModelFile, ...] = (model_files.TENSORS, model_files.TOKENIZER)
 
-    def __init__(self, folder: Path, *, threads: int | None = None, precision: Precision = AUTO) -> None:
+    def __init__(
+        self, folder: Path, *, threads: int | None = None, precision: Precision = AUTO
+    ) -> None:
         self.folder = folder
         self._threads = threads or processors()
         self._precision: Precision = precision

@@ -73,7 +73,8 @@ class CachedEmbedder:
         if missing:
             era = self._era
             made = self._checked(
-                await self._answer(lambda: self.embedder.passages(list(missing.values()))), len(missing)
+                await self._answer(lambda: self.embedder.passages(list(missing.values()))),
+                len(missing),
             )
             known |= zip(missing, made, strict=True)
             self._keep({key: known[key] for key in missing}, era)

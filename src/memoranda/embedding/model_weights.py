@@ -74,7 +74,9 @@ def quantized(given: Weights, ranges: Floats) -> Weights:
     Each channel of a matrix's input has its own step, which is folded into the matrix; each column has its own scale. The
     steps are fixed, so a text's vector does not depend on other texts.
     """
-    matrices = {f"layer{number}.{name}.weight" for number in range(len(ranges)) for name in MATRICES}
+    matrices = {
+        f"layer{number}.{name}.weight" for number in range(len(ranges)) for name in MATRICES
+    }
     found: Weights = {name: array for name, array in given.items() if name not in matrices}
     for number, row in enumerate(ranges):
         name = f"layer{number}"

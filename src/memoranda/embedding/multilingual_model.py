@@ -30,9 +30,13 @@ _NEVER = float("-inf")
 class Pieces:
     """Splits texts into tokens. It remembers no word: a cache would outlive an erased text."""
 
-    def __init__(self, pieces: Sequence[str], scores: Sequence[float], replaced: dict[int, str]) -> None:
+    def __init__(
+        self, pieces: Sequence[str], scores: Sequence[float], replaced: dict[int, str]
+    ) -> None:
         self._known = {
-            piece: (scores[id], id) for id, piece in enumerate(pieces) if id > _UNKNOWN and piece != _MASK
+            piece: (scores[id], id)
+            for id, piece in enumerate(pieces)
+            if id > _UNKNOWN and piece != _MASK
         }
         self._replaced = replaced
         self._longest = max(map(len, self._known))

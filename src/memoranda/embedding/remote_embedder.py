@@ -33,7 +33,9 @@ _PROBE = "How long is a vector?"
 class RemoteEmbedder:
     """Asks a provider in batches, normalises the vectors, and raises the same errors for all providers."""
 
-    def __init__(self, model: Any, dimension: int, *, seconds: float = 10.0, pause: float = 5.0) -> None:
+    def __init__(
+        self, model: Any, dimension: int, *, seconds: float = 10.0, pause: float = 5.0
+    ) -> None:
         self._embedder = _embedder(model)
         self._model = _resolved(self._embedder)
         self.embedding = Embedding(self._model.system, self._model.model_name, dimension)
@@ -44,7 +46,9 @@ class RemoteEmbedder:
         self._down_until = float("-inf")
 
     @classmethod
-    async def open(cls, model: Any, dimension: int | None = None, *, seconds: float = 10.0) -> RemoteEmbedder:
+    async def open(
+        cls, model: Any, dimension: int | None = None, *, seconds: float = 10.0
+    ) -> RemoteEmbedder:
         """Open an embedder for this model; without ``dimension`` the provider is asked for it."""
         dimension = dimension or _asked_for(_embedder(model))
         if dimension is None:
@@ -116,7 +120,11 @@ class RemoteEmbedder:
         faults = _pydantic_ai("exceptions")
         try:
             answer = await _within(self._seconds, self._embedder.embed(texts, input_type=purpose))
-        except (faults.ModelAuthenticationError, faults.ModelNotFoundError, faults.UserError) as exc:
+        except (
+            faults.ModelAuthenticationError,
+            faults.ModelNotFoundError,
+            faults.UserError,
+        ) as exc:
             raise EmbeddingFailed(f"{name} cannot be used: {exc}") from exc
         except faults.ModelRequestRejectedError as exc:
             raise _Refused(str(exc)) from exc
@@ -181,7 +189,10 @@ def _resolved(embedder: Any) -> Any:
 
 def _asked_for(embedder: Any) -> int | None:
     """Return the dimension that the model's own settings ask for."""
-    for settings in (getattr(embedder, "_settings", None), getattr(embedder.model, "settings", None)):
+    for settings in (
+        getattr(embedder, "_settings", None),
+        getattr(embedder.model, "settings", None),
+    ):
         if settings and (dimension := settings.get("dimensions")):
             return int(dimension)
     return None

@@ -20,7 +20,16 @@ from memoranda.model.memories import HELD, STANDING, Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import ProfileDocument, Schema
 from memoranda.model.query import Filter, Scan
-from memoranda.model.records import WHOLE, Audience, Owner, OwnerKind, Record, RecordType, View, those_of
+from memoranda.model.records import (
+    WHOLE,
+    Audience,
+    Owner,
+    OwnerKind,
+    Record,
+    RecordType,
+    View,
+    those_of,
+)
 from memoranda.ports import Records
 
 # The rules of schemas are imported with the first profile that is read: most programs open a book without one.
@@ -85,7 +94,10 @@ class BoundProfiles:
     ) -> list[ProfileDocument]:
         """Return the profile documents that a view sees; with ``into`` those of this audience, which get all bound fields."""
         bound: Mapping[str, HasBoundFields] = await self.schemas() if schemas is None else schemas
-        asked = [Scan(owner, view, _PROFILES, None, _MOST), Scan(owner, view, keyed(bound), None, _MOST)]
+        asked = [
+            Scan(owner, view, _PROFILES, None, _MOST),
+            Scan(owner, view, keyed(bound), None, _MOST),
+        ]
         stored, *held = await self._records.scans(asked if bound else asked[:1])
         documents = those_of(ProfileDocument, stored)
         keyed_ones = [record for page in held for record in page]
@@ -137,6 +149,10 @@ class BoundProfiles:
         memories = those_of(Memory, held)
         if has_stored(documents, schemas):
             # Stored before its schema bound it: a field ends with the memory from the same sources.
-            ended = Filter(types=_MEMORY, statuses=_ENDED, keys=keyed(schemas).keys, newest_first=True)
+            ended = Filter(
+                types=_MEMORY, statuses=_ENDED, keys=keyed(schemas).keys, newest_first=True
+            )
             memories += those_of(Memory, await self._records.scan(owner, view, ended, None, _MOST))
-        return with_bound_fields(owner, documents, memories, schemas.values(), now, into=into, texts=texts)
+        return with_bound_fields(
+            owner, documents, memories, schemas.values(), now, into=into, texts=texts
+        )

@@ -37,10 +37,16 @@ class Budgets(Value):
         default=None, ge=0, le=_MOST_PRICE, description="Most US dollars in one run of one job."
     )
     user_day_tokens: int | None = Field(
-        default=None, ge=0, le=_MOST_TOKENS, description="Most tokens for one owner on one day (UTC)."
+        default=None,
+        ge=0,
+        le=_MOST_TOKENS,
+        description="Most tokens for one owner on one day (UTC).",
     )
     user_day_price: Decimal | None = Field(
-        default=None, ge=0, le=_MOST_PRICE, description="Most US dollars for one owner on one day (UTC)."
+        default=None,
+        ge=0,
+        le=_MOST_PRICE,
+        description="Most US dollars for one owner on one day (UTC).",
     )
     tenant_month_tokens: int | None = Field(
         default=None,
@@ -81,7 +87,9 @@ class BudgetCheck:
         """Raise ``Postponed``, until the budget's period ends, if a call of about so many tokens exceeds a budget."""
         now = self._clock().astimezone(UTC)
         periods = await self._periods(owner, run_so_far, now)
-        refused = [(period, reason) for period in periods for reason in _reasons(period, tokens_expected)]
+        refused = [
+            (period, reason) for period in periods for reason in _reasons(period, tokens_expected)
+        ]
         if refused:
             # Waiting for the shorter period only would run into the longer one.
             period, reason = max(refused, key=lambda found: found[0].until)
@@ -95,11 +103,17 @@ class BudgetCheck:
         run = (limits.run_tokens, limits.run_price)
         user_day = (limits.user_day_tokens, limits.user_day_price)
         tenant_month = (limits.tenant_month_tokens, limits.tenant_month_price)
-        periods = [_Period("run", "in one run", *run, Sums.of(run_so_far), _after_run(now, run_so_far))]
+        periods = [
+            _Period("run", "in one run", *run, Sums.of(run_so_far), _after_run(now, run_so_far))
+        ]
         if any(limit is not None for limit in user_day):
-            spent = await self._spending.spent_in_all(owner.tenant, SpentFilter(owner=owner, since=day))
+            spent = await self._spending.spent_in_all(
+                owner.tenant, SpentFilter(owner=owner, since=day)
+            )
             periods.append(
-                _Period("user_day", "for one user on one day", *user_day, spent, _start(day, days=1))
+                _Period(
+                    "user_day", "for one user on one day", *user_day, spent, _start(day, days=1)
+                )
             )
         if any(limit is not None for limit in tenant_month):
             first = day.replace(day=1)
@@ -111,7 +125,9 @@ class BudgetCheck:
     async def record_call(self, owner: Owner, agent: str | None, task: str, model: str) -> Spent:
         """Count a call before it is made; durable when it returns."""
         day = self._clock().astimezone(UTC).date()
-        begun = Spent(tenant=owner.tenant, owner=owner, agent=agent, day=day, task=task, model=model, calls=1)
+        begun = Spent(
+            tenant=owner.tenant, owner=owner, agent=agent, day=day, task=task, model=model, calls=1
+        )
         await self._spending.note_spent(begun)
         return begun
 

@@ -79,8 +79,14 @@ def tool_calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 
 def _call(part: _Part, call: ToolCall | None, fields: dict[str, Any]) -> ToolCall:
     """Return the tool call with more fields; inputs that cannot be stored become text without unstorable characters."""
-    given = {"tool": part.tool[:NAME_LENGTH]} if call is None else {n: getattr(call, n) for n in _KNOWN}
-    for lenient in (fields, {**fields, "inputs": _json_text(fields.get("inputs"))}, {"tool": "tool"}):
+    given = (
+        {"tool": part.tool[:NAME_LENGTH]} if call is None else {n: getattr(call, n) for n in _KNOWN}
+    )
+    for lenient in (
+        fields,
+        {**fields, "inputs": _json_text(fields.get("inputs"))},
+        {"tool": "tool"},
+    ):
         try:
             return ToolCall.model_validate({**given, **lenient})
         except ValidationError:
@@ -95,14 +101,20 @@ def _json_text(inputs: Any) -> str | None:
         text = json.dumps(inputs, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):
         return None
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
+    return (
+        text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
+    )
 
 
 def _read_part(given: NativePart, message: Message) -> _Part:
     form = given.form
     if given.is_result:
         content = _first(form, _OUTPUTS, message.content if message.role == "tool" else "")
-        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+        text = (
+            content
+            if isinstance(content, str)
+            else json.dumps(content, ensure_ascii=False, default=str)
+        )
         failed = bool(form.get("is_error")) or form.get("outcome") in ("failed", "denied")
         success = not failed and _FAILED not in sort_of(form)
         return _Part(given.id, _tool_name(form), output=text, success=success)
@@ -149,20 +161,28 @@ class Closer:
     """Records episodes of closed threads and summaries of long ones."""
 
     def __init__(
-        self, door: Door, reader: ThreadReader, model_calls: ModelCalls | None, window_start: WindowStart
+        self,
+        door: Door,
+        reader: ThreadReader,
+        model_calls: ModelCalls | None,
+        window_start: WindowStart,
     ) -> None:
         self._door = door
         self._reader = reader
         self._model_calls = model_calls
         self._window_start = window_start
 
-    async def finish(self, job: Job, thread: Thread, settings: FormingSettings, usage: RunUsage) -> None:
+    async def finish(
+        self, job: Job, thread: Thread, settings: FormingSettings, usage: RunUsage
+    ) -> None:
         """Record the episode and write the summary, if due, after all messages of a thread are formed."""
         if not await self.is_closed(thread):
             await self._close(thread, job.era)
         if settings.window_tokens:
             unsummarised = await self._reader.excerpt(thread, thread.summary_through)
-            await self._summarise(job, unsummarised, settings.window_tokens, settings.prompt_tokens, usage)
+            await self._summarise(
+                job, unsummarised, settings.window_tokens, settings.prompt_tokens, usage
+            )
 
     async def is_closed(self, thread: Thread) -> bool:
         """True if nothing is to be done for the thread's end: it is still open, or its end was already processed."""
@@ -180,7 +200,9 @@ class Closer:
             thread.owner,
             writing_view(thread),
             ACTOR,
-            [SetThread(thread.id, {})] if episode is None else [RecordEpisode(episode, judged=True)],
+            [SetThread(thread.id, {})]
+            if episode is None
+            else [RecordEpisode(episode, judged=True)],
             request=[operation],
             operation=operation,
             era=era,
@@ -209,7 +231,9 @@ class Closer:
         )
         return replace(change, episode=episode)
 
-    async def summary_due(self, thread: Thread, shown: Sequence[Message], settings: FormingSettings) -> int:
+    async def summary_due(
+        self, thread: Thread, shown: Sequence[Message], settings: FormingSettings
+    ) -> int:
         """Return the number of the last message of a summary that these messages are enough for; 0 if none is due."""
         if not settings.window_tokens:
             return 0
@@ -227,7 +251,9 @@ class Closer:
             return ()
         return excerpt.new[: self._window_start(excerpt.new, max(window // _KEPT_PART, 1))]
 
-    async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
+    async def _summarise(
+        self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage
+    ) -> None:
         """Summarise older messages once those without a summary exceed ``window`` tokens; on failure the old summary stays."""
         thread = excerpt.thread
         left = self._left(excerpt, window)
@@ -236,7 +262,9 @@ class Closer:
         left = tuple(oldest_within(left, budget))
         through, said = left[-1].seq, without_unwanted(left)
         if self._model_calls is not None:
-            text, through = await self._model_calls.summary(job, thread, said, len(excerpt.new), usage)
+            text, through = await self._model_calls.summary(
+                job, thread, said, len(excerpt.new), usage
+            )
         else:
             text = await asyncio.to_thread(summary_by_rules, thread.summary, said)
         text = formed_data(text, self._reader.secrets)
@@ -277,7 +305,12 @@ def _episode_at_end(excerpt: Excerpt) -> Episode | None:
 
 
 def episode_by_rules(
-    thread: Thread, said: Sequence[Message], id: UUID, goal: str, outcome: Outcome, summary: str = ""
+    thread: Thread,
+    said: Sequence[Message],
+    id: UUID,
+    goal: str,
+    outcome: Outcome,
+    summary: str = "",
 ) -> Episode | None:
     """Return an episode of these messages, made without a model; None if the goal has no text."""
     short = one_line(goal)[:_GOAL].strip()

@@ -26,4 +26,6 @@ class ExperienceWriter:
             return
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
         learnt = await self._guard.with_results(made.experience, current.experience, portion.now)
-        await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
+        await self._door.write(
+            agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation
+        )

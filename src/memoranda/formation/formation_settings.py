@@ -67,7 +67,10 @@ class FormingSettings(Value):
         description="The language in which notes are written; unset: the language of the conversation.",
     )
     prompt_tokens: int = Field(
-        default=8_000, ge=500, le=1_000_000, description="Most tokens of data in one question to a model."
+        default=8_000,
+        ge=500,
+        le=1_000_000,
+        description="Most tokens of data in one question to a model.",
     )
     answer_tokens: int = Field(
         default=4_000, ge=100, le=200_000, description="Most tokens of a model's answer."
@@ -101,7 +104,9 @@ class FormingSettings(Value):
     @model_validator(mode="after")
     def _longer(self) -> FormingSettings:
         if self.max_wait_seconds < self.idle_seconds:
-            raise ValueError("max_wait_seconds is shorter than idle_seconds; make it at least as long")
+            raise ValueError(
+                "max_wait_seconds is shorter than idle_seconds; make it at least as long"
+            )
         return self
 
     def for_agent(self, agent: Agent | None) -> FormingSettings:
@@ -134,7 +139,8 @@ class FormingSettings(Value):
             if today not in AGENT_SETTINGS:
                 known = ", ".join(sorted(AGENT_SETTINGS))
                 raise InvalidInput(
-                    f"{at}.{name}: an agent has no such setting; known are {known}", field=f"{at}.{name}"
+                    f"{at}.{name}: an agent has no such setting; known are {known}",
+                    field=f"{at}.{name}",
                 )
             if today in given:
                 raise InvalidInput(
@@ -171,7 +177,9 @@ def replaced_by(settings: _S, own: Mapping[str, Any], at: str) -> _S:
 def _is_off(settings: Mapping[str, Any]) -> bool:
     """True if an agent's settings turn formation off, in whichever spelling."""
     own = settings.get(SECTION)
-    given = [own[name] for name in ("enabled", "on") if name in own] if isinstance(own, Mapping) else []
+    given = (
+        [own[name] for name in ("enabled", "on") if name in own] if isinstance(own, Mapping) else []
+    )
     return any(not _is_on(value) for value in given)
 
 

@@ -145,7 +145,9 @@ class ThreadReader:
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
-        read = shown((one for one in reversed(read) if through is None or one.seq <= through), self.secrets)
+        read = shown(
+            (one for one in reversed(read) if through is None or one.seq <= through), self.secrets
+        )
         before = [message for message in read if message.seq <= after]
         return Excerpt(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
 
@@ -153,7 +155,9 @@ class ThreadReader:
         """Return at most ``most`` new messages from an excerpt; leave out those erased since."""
         wanted = (*excerpt.context, *excerpt.new[:most])
         view = with_expired(reading_view(excerpt.thread))
-        found = await self._records.get(excerpt.thread.owner, view, [message.id for message in wanted])
+        found = await self._records.get(
+            excerpt.thread.owner, view, [message.id for message in wanted]
+        )
         return Excerpt(
             excerpt.thread,
             tuple(message for message in excerpt.context if message.id in found),
@@ -165,7 +169,10 @@ class ThreadReader:
         return await agent_named(self._records, self._tenant, name)
 
     async def schemas(
-        self, agent: str | None, triggers: Iterable[Trigger], request: Mapping[str, Any] = _NO_REQUEST
+        self,
+        agent: str | None,
+        triggers: Iterable[Trigger],
+        request: Mapping[str, Any] = _NO_REQUEST,
     ) -> tuple[WantedSchema, ...]:
         """Return the schemas of an agent's conversations, or of a job's ``request``; those to be filled are marked due."""
         only = Filter(types=frozenset({RecordType.SCHEMA}))
@@ -173,7 +180,11 @@ class ThreadReader:
         return wanted_schemas(agent, triggers, known, request)
 
     async def reading(
-        self, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
+        self,
+        excerpt: Excerpt,
+        schemas: tuple[WantedSchema, ...],
+        now: datetime,
+        language: Name | None,
     ) -> Reading:
         """Return the data of a prompt for an excerpt, still without memories."""
         thread, view = excerpt.thread, reading_view(excerpt.thread)
@@ -181,7 +192,9 @@ class ThreadReader:
         learnt = await self._experience(thread) if learns else ()
         lines = lines_to_show(learnt, thread.owner, self._users, excerpt.new)
         profiles = await self._bound.of_thread(thread, view, schemas, now)
-        owners = await owner_speakers(self._records, thread, view, (*excerpt.context, *excerpt.new), profiles)
+        owners = await owner_speakers(
+            self._records, thread, view, (*excerpt.context, *excerpt.new), profiles
+        )
         return Reading(
             thread=thread,
             messages=tuple(
@@ -200,10 +213,15 @@ class ThreadReader:
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
         """Return the data of a prompt with the memories that the excerpt may repeat, correct, replace or settle."""
         thread, view = excerpt.thread, reading_view(excerpt.thread)
-        open_ones = Filter(types=_MEMORY, kinds=frozenset({COMMITMENT}), statuses=STANDING, newest_first=True)
+        open_ones = Filter(
+            types=_MEMORY, kinds=frozenset({COMMITMENT}), statuses=STANDING, newest_first=True
+        )
         # Words such as "Sent!" find no commitment.
         page = await self._records.scan(thread.owner, view, open_ones, None, _COMMITMENTS)
-        found = (*those_of(Memory, page.records), *await self._candidates(excerpt, view, reading.now))
+        found = (
+            *those_of(Memory, page.records),
+            *await self._candidates(excerpt, view, reading.now),
+        )
         once = {one.id: one for one in found}
         return reading.model_copy(update={"candidates": tuple(shown(once.values(), self.secrets))})
 
@@ -213,56 +231,84 @@ class ThreadReader:
         found: dict[UUID, Memory] = {}
         if wanted.all:
             only = Filter(types=_MEMORY, statuses=STANDING, trust=frozenset({Trust.USER}))
-            found = {one.id: one for one in those_of(Memory, await self._all(thread.owner, view, only))}
+            found = {
+                one.id: one for one in those_of(Memory, await self._all(thread.owner, view, only))
+            }
         for value in wanted.values:
             close = await self._find_memories(thread.owner, view, value, STANDING, reading.now)
             found |= {one.id: one for one in close}
-        candidates = tuple(shown((one for one in found.values() if _is_formed_statement(one)), self.secrets))
+        candidates = tuple(
+            shown((one for one in found.values() if _is_formed_statement(one)), self.secrets)
+        )
         return reading.model_copy(update={"candidates": candidates})
 
     async def source_texts(self, reading: Reading) -> dict[UUID, str]:
         """Return the texts of the first message that each candidate was formed from."""
-        ids = [*dict.fromkeys(source for memory in reading.candidates for source in memory.sources[:1])]
+        ids = [
+            *dict.fromkeys(source for memory in reading.candidates for source in memory.sources[:1])
+        ]
         found = (
-            await self._records.get(reading.thread.owner, reading_view(reading.thread), ids) if ids else {}
+            await self._records.get(reading.thread.owner, reading_view(reading.thread), ids)
+            if ids
+            else {}
         )
-        return {one.id: one.content for one in shown(those_of(Message, found.values()), self.secrets)}
+        return {
+            one.id: one.content for one in shown(those_of(Message, found.values()), self.secrets)
+        }
 
     async def formed_by_rules(self, thread: Thread) -> list[Memory]:
         """Return a thread's memories that rules formed while no answer of the model could be used, and that hold."""
-        only = Filter(types=_MEMORY, statuses=STANDING, thread=thread.id, tags=frozenset({BY_RULES}))
+        only = Filter(
+            types=_MEMORY, statuses=STANDING, thread=thread.id, tags=frozenset({BY_RULES})
+        )
         return those_of(Memory, await self._all(thread.owner, writing_view(thread), only))
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
         """Return the records that results may affect: similar memories, those with the same key, their successors."""
         thread, view = reading.thread, reading_view(reading.thread)
         owner = thread.owner
-        meant = [*(one.memory for one in formed.taken_back), *(one.memory for one in formed.confirmations)]
-        found = await self._records.get(owner, view, [*(one.id for one in reading.candidates), *meant])
+        meant = [
+            *(one.memory for one in formed.taken_back),
+            *(one.memory for one in formed.confirmations),
+        ]
+        found = await self._records.get(
+            owner, view, [*(one.id for one in reading.candidates), *meant]
+        )
         # What strangers say stays with the agent: it may have noted the same before, for itself alone.
-        asked = ((one.content, one.trust in STRANGERS or one.subject is not None) for one in formed.notes)
+        asked = (
+            (one.content, one.trust in STRANGERS or one.subject is not None) for one in formed.notes
+        )
         for said, alone in dict.fromkeys(asked):
             at = writing_view(thread) if alone else view
             for memory in await self._find_memories(owner, at, said, None, reading.now):
                 found.setdefault(memory.id, memory)
         keys = {note.key for note in formed.notes if note.key is not None}
-        keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
+        keys |= {
+            f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject
+        }
         if keys:
             holders = Filter(types=_MEMORY, keys=frozenset(keys))
             found |= {record.id: record for record in await self._all(owner, view, holders)}
         winners = {
-            one.superseded_by for one in those_of(Memory, found.values()) if one.superseded_by is not None
+            one.superseded_by
+            for one in those_of(Memory, found.values())
+            if one.superseded_by is not None
         }
         found |= await self._records.get(owner, view, [*winners - set(found)])
         new = [message.id for message in reading.new]
         return CurrentRecords(
             memories=tuple(
-                [await self._with_sources(thread, one, new) for one in those_of(Memory, found.values())]
+                [
+                    await self._with_sources(thread, one, new)
+                    for one in those_of(Memory, found.values())
+                ]
             ),
             profiles=tuple(
                 [
                     await self._with_sources(thread, one, new)
-                    for one in await self._bound.of_thread(thread, view, reading.schemas, reading.now)
+                    for one in await self._bound.of_thread(
+                        thread, view, reading.schemas, reading.now
+                    )
                 ]
             ),
             experience=await self._experience(thread) if formed.experience else (),
@@ -343,7 +389,9 @@ class ThreadReader:
             vectors="" if self._vectors is None else self._vectors.embedding.name,
             now=now,
         )
-        shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
+        shown = [
+            record for hit in found for record in (hit.record, *(one.record for one in hit.folded))
+        ]
         return those_of(Memory, shown)
 
 

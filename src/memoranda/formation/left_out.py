@@ -35,14 +35,17 @@ def without_newer(formed: Formed, profiles: Iterable[ProfileDocument]) -> Formed
         kept = [
             (operation, of)
             for operation, of in patch.with_sources()
-            if str(operation["path"]).endswith("/-") or str(operation["path"]).split("/")[1] not in body
+            if str(operation["path"]).endswith("/-")
+            or str(operation["path"]).split("/")[1] not in body
         ]
         if len(kept) < len(patch.operations):
             reason = LEFT_OUT_BECAUSE["older"]
             left_out.append(DroppedPart(part=f"patches[{place}]", code="older", reason=reason))
         if kept:
             operations, sources = tuple(one for one, _ in kept), tuple(of for _, of in kept)
-            patches.append(patch.model_copy(update={"operations": operations, "sources_of": sources}))
+            patches.append(
+                patch.model_copy(update={"operations": operations, "sources_of": sources})
+            )
     return formed.model_copy(update={"patches": tuple(patches), "left_out": tuple(left_out)})
 
 

@@ -30,13 +30,17 @@ def owner_names(reading: Reading) -> frozenset[str]:
 def forms_of(name: str) -> frozenset[str]:
     """Return a name and its first word, in comparable form."""
     return (
-        frozenset({comparable_text(name), comparable_text(name.split()[0])}) if name.split() else frozenset()
+        frozenset({comparable_text(name), comparable_text(name.split()[0])})
+        if name.split()
+        else frozenset()
     )
 
 
 def profile_names(profiles: Iterable[ProfileDocument]) -> frozenset[str]:
     """Return the forms of the name that the owner's profile has."""
-    names = (document.body.get(_NAME) for document in profiles if document.schema_name == PROFILE.name)
+    names = (
+        document.body.get(_NAME) for document in profiles if document.schema_name == PROFILE.name
+    )
     return frozenset(form for name in names if isinstance(name, str) for form in forms_of(name))
 
 
@@ -48,7 +52,11 @@ def lone_speaker(messages: Iterable[Message]) -> str | None:
 
 
 async def owner_speakers(
-    records: Records, thread: Thread, view: View, said: Sequence[Message], profiles: Iterable[ProfileDocument]
+    records: Records,
+    thread: Thread,
+    view: View,
+    said: Sequence[Message],
+    profiles: Iterable[ProfileDocument],
 ) -> frozenset[str]:
     """Return the names of speakers who are the owner: that of the profile, else of the only speaker of the thread."""
     named, lone = profile_names(profiles), lone_speaker(said)

@@ -50,7 +50,9 @@ def is_unanswered(said: Sequence[Message]) -> bool:
 def after_summary(excerpt: Excerpt) -> Excerpt:
     """Return an excerpt without the messages that its thread's summary covers; at least its last few messages stay."""
     left = tuple(message for message in excerpt.new if message.seq > excerpt.thread.summary_through)
-    return replace(excerpt, new=left or excerpt.new[-_LEAST:]) if excerpt.thread.summary else excerpt
+    return (
+        replace(excerpt, new=left or excerpt.new[-_LEAST:]) if excerpt.thread.summary else excerpt
+    )
 
 
 def _is_new_topic(before: Sequence[Message], message: Message, hours: float) -> bool:
@@ -63,7 +65,9 @@ def _is_new_topic(before: Sequence[Message], message: Message, hours: float) -> 
     if silence >= timedelta(hours=hours):
         return True
     words = words_with_forms(message.content[:_OPENING])
-    told = frozenset[int]().union(*(terms_in(one.content[:_OPENING]) for one in before[-_LOOKED_BACK:]))
+    told = frozenset[int]().union(
+        *(terms_in(one.content[:_OPENING]) for one in before[-_LOOKED_BACK:])
+    )
     shared = sum(not forms.isdisjoint(told) for _, forms in words)
     return len(words) >= _LEAST_WORDS and shared < len(words) * _SAME
 
@@ -99,7 +103,9 @@ class QuietThreads:
 
     async def unreported(self, thread: Thread) -> Excerpt | None:
         """Return the messages of a running thread that no episode covers; None if no episode is due for them."""
-        if thread.status is not ThreadStatus.RUNNING or not await wants_episode(self._reader, thread):
+        if thread.status is not ThreadStatus.RUNNING or not await wants_episode(
+            self._reader, thread
+        ):
             return None
         excerpt = await self._reader.excerpt(thread, 0)
         covered = _covered(excerpt.new, await self._reader.episodes(thread))
@@ -136,7 +142,11 @@ class QuietThreads:
         failed = excerpt.thread.status is ThreadStatus.FAILED
         # Nobody had closed the thread yet when it was prepared.
         ended = Outcome.FAILED if failed else Outcome.SUCCEEDED
-        return draft.model_copy(update={"outcome": ended}) if draft.outcome is Outcome.ABANDONED else draft
+        return (
+            draft.model_copy(update={"outcome": ended})
+            if draft.outcome is Outcome.ABANDONED
+            else draft
+        )
 
     @staticmethod
     def begins_topic(excerpt: Excerpt, hours: float) -> bool:

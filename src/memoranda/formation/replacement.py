@@ -32,7 +32,12 @@ Reason = tuple[str, str]
 
 
 def reason_against(
-    memory: Memory | Draft, other: Memory, names: Collection[str], said: str = "", *, by_key: bool = False
+    memory: Memory | Draft,
+    other: Memory,
+    names: Collection[str],
+    said: str = "",
+    *,
+    by_key: bool = False,
 ) -> Reason | None:
     """Return why a new statement may not replace another one; None if it may.
 
@@ -53,7 +58,10 @@ def reason_against(
     if memory.kind not in _RULES and _IF.search(memory.content) and not _IF.search(other.content):
         return "partial", "it is true only under a condition"
     if not _same_subject(memory, other, names, said):
-        return "subject", "it is about somebody or something else, and does not name the other one's subject"
+        return (
+            "subject",
+            "it is about somebody or something else, and does not name the other one's subject",
+        )
     if _BESIDE.search(memory.content) and not ends_something(memory.content):
         return "beside", "it says that both hold"
     if denies_an_end(memory.content) and 2 * coverage(other.content, memory.content) >= 1:
@@ -68,7 +76,9 @@ def _same_occasion(new: str, old: str, *, by_key: bool) -> bool:
     if not new or not old:
         return not new and not by_key
     first, second = _content(new), _content(old)
-    missing = [word for word, forms in first if all(forms.isdisjoint(others) for _, others in second)]
+    missing = [
+        word for word, forms in first if all(forms.isdisjoint(others) for _, others in second)
+    ]
     spare = [word for word, forms in second if all(forms.isdisjoint(others) for _, others in first)]
     if len(missing) == 1 and len(first) > 1 and missing[0].endswith("ing"):
         # Another verb for the same thing: touching, changing.
@@ -86,9 +96,15 @@ def _same_subject(memory: Memory | Draft, other: Memory, names: Collection[str],
     """True if two memories have one subject, or one of them names that of the other, or what was said names it."""
     if comparable_text(memory.subject or "") == comparable_text(other.subject or ""):
         return True
-    if other.subject is None and memory.subject and _is_a_relative(memory.subject, other.content, names):
+    if (
+        other.subject is None
+        and memory.subject
+        and _is_a_relative(memory.subject, other.content, names)
+    ):
         return ends_something(memory.content)
-    if _names(memory.content, other.subject, names) or (other.subject and _names(said, other.subject, ())):
+    if _names(memory.content, other.subject, names) or (
+        other.subject and _names(said, other.subject, ())
+    ):
         return True
     return memory.subject is not None and _names(other.content, memory.subject, names)
 

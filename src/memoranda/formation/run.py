@@ -180,7 +180,8 @@ class FormationRunner:
         except (UselessAnswers, UnusableReply) as exc:
             asked = accumulate(_AGAIN)
             due = next(
-                (job.first_at + pause for pause in asked if job.first_at + pause > self._clock()), None
+                (job.first_at + pause for pause in asked if job.first_at + pause > self._clock()),
+                None,
             )
             if due is None:
                 raise UnusableReply(str(exc)) from exc
@@ -202,7 +203,9 @@ class FormationRunner:
         formed = Formed()
         if run.settings.fallback == "rules":
             portion, formed = await self._by_rules(run, portion)
-            marked = (one.model_copy(update={"tags": (*one.tags, BY_RULES)}) for one in formed.notes)
+            marked = (
+                one.model_copy(update={"tags": (*one.tags, BY_RULES)}) for one in formed.notes
+            )
             formed = formed.model_copy(update={"notes": tuple(marked)})
         formed = formed.model_copy(update={"left_out": (*formed.left_out, UNUSABLE)})
         await self._apply(run, portion, formed, later)
@@ -219,7 +222,9 @@ class FormationRunner:
         ended = with_ended(reading, formed)
         return Portion(after=portion.after, reading=ended, budget=portion.budget), formed
 
-    async def _replaced(self, run: _Run, portion: Portion, formed: Formed, made: Reconciled) -> list[Retract]:
+    async def _replaced(
+        self, run: _Run, portion: Portion, formed: Formed, made: Reconciled
+    ) -> list[Retract]:
         """Return the retractions of what rules formed of a late portion meanwhile, and nobody touched or said again since."""
         if not run.late:
             return []
@@ -253,7 +258,9 @@ class FormationRunner:
         """Record the episode of a part of a thread: the prepared one, a model's, or one by rules."""
         place, before = part.new[-1].seq, part.new[0].seq - 1
         if self._model_calls is not None:
-            quiet = replace(run, name=f"quiet:{part.thread.id}:{place}", again=True, reported=before)
+            quiet = replace(
+                run, name=f"quiet:{part.thread.id}:{place}", again=True, reported=before
+            )
             await self._ask_about(quiet, part, self._wanting_episode, prepared_for(part))
             left = await self._quiet.unreported(part.thread)
             if left is None or left.new[0].seq > place:
@@ -267,7 +274,9 @@ class FormationRunner:
             return excerpt
         for part in (await self._quiet.topics(excerpt.thread, hours))[:-1]:
             await self._report(run, part)
-        return replace(excerpt, thread=(await self._thread(run.job) or excerpt.thread).changed(prepared=None))
+        return replace(
+            excerpt, thread=(await self._thread(run.job) or excerpt.thread).changed(prepared=None)
+        )
 
     async def _start(self, job: Job) -> tuple[Thread, FormingSettings, Door] | None:
         """Return a job's thread with its settings and its door; None if the thread was deleted or formation is off."""
@@ -289,7 +298,9 @@ class FormationRunner:
     ) -> bool:
         """Process all parts of the thread up to its last message, or another; True if one part was the whole, closed thread."""
         kept = Portion.kept_with(run.job, after)
-        excerpt = await self._end_topics(run, await self._reader.excerpt(thread, after, through_last))
+        excerpt = await self._end_topics(
+            run, await self._reader.excerpt(thread, after, through_last)
+        )
         whole = False
         while excerpt.new:
             part = await self._reader.next_messages(excerpt, _AT_A_TIME)
@@ -330,7 +341,9 @@ class FormationRunner:
             excerpt = replace(remaining_after(excerpt, through), thread=current)
         return whole
 
-    async def _read_portion(self, run: _Run, excerpt: Excerpt, after: int, *, last: bool) -> Portion:
+    async def _read_portion(
+        self, run: _Run, excerpt: Excerpt, after: int, *, last: bool
+    ) -> Portion:
         """Read a thread's next part and the records it may affect, and what is due with it; ``last`` if none comes after it."""
         budget, now = run.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if run.again else {"silence"}
@@ -390,7 +403,9 @@ class FormationRunner:
         none_due = await self._reader.schemas(excerpt.thread.agent, set())
         # The summary stands for its part of the whole thread; it says nothing of a later part alone.
         part = bool(run.reported) and not excerpt.closed
-        newest = newest_within(excerpt if part else after_summary(excerpt), run.settings.prompt_tokens)
+        newest = newest_within(
+            excerpt if part else after_summary(excerpt), run.settings.prompt_tokens
+        )
         bare = await self._reading(run, newest, none_due, self._clock())
         bare = bare.model_copy(update={"summary": ""}) if part else bare
         reading = await due(bare)
@@ -437,7 +452,9 @@ class FormationRunner:
             ended = with_ended(portion.reading, formed)
             found = with_unread(formed, portion.reading)
             return Portion(after=portion.after, reading=ended, budget=portion.budget), found
-        return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage, limits)
+        return await self._model_calls.formed(
+            run.job, portion, run.settings.answer_tokens, run.usage, limits
+        )
 
     def _door_of(self, agent: Agent | None) -> Door:
         """Return the door with an agent's limits; a run writes the results of a whole conversation."""
@@ -452,14 +469,19 @@ class FormationRunner:
     ) -> None:
         """Write the agent's experience; then, in one commit, all else, how far the thread is formed, and a later job."""
         formed = without_newer(formed, portion.reading.profiles) if run.late else formed
-        reading, formed = portion.reading, with_bound_notes(formed, portion.reading, run.door.limits)
+        reading, formed = (
+            portion.reading,
+            with_bound_notes(formed, portion.reading, run.door.limits),
+        )
         mark = None if run.again else mark_of(reading, formed, portion.after)
         if reading.prepares_episode:
             formed = formed.model_copy(update={"episode": None})
         await self._who_forms.claim(reading.thread.owner.tenant, reading.thread.agent)
         for _ in range(_TRIES):
             current = await self._reader.current_records(reading, formed)
-            made = reconcile(formed, reading, current, limits=run.door.limits, run=run.operation(portion))
+            made = reconcile(
+                formed, reading, current, limits=run.door.limits, run=run.operation(portion)
+            )
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
                 await self._experience.write(portion, made, current, learning)
@@ -509,7 +531,9 @@ class FormationRunner:
     ) -> None:
         """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
         reading = portion.reading
-        changes = [await self._closer.completed(reading.thread, one, run.reported) for one in made.changes]
+        changes = [
+            await self._closer.completed(reading.thread, one, run.reported) for one in made.changes
+        ]
         changes += [] if mark is None else [mark]
         replaced = await self._replaced(run, portion, formed, made)
         changes += [*await self._summary_of(portion, formed), *replaced]
@@ -528,7 +552,11 @@ class FormationRunner:
                     operation=operation,
                     expect=Expect(versions={**read, **made.versions, **untouched}),
                     era=run.job.era,
-                    note={**portion.ledger_note(), **note_of(left_out), **request_note(run.job.payload)},
+                    note={
+                        **portion.ledger_note(),
+                        **note_of(left_out),
+                        **request_note(run.job.payload),
+                    },
                     jobs=(*self._later(run, reading.thread), *(() if later is None else (later,))),
                 )
             except InvalidInput as exc:
@@ -540,7 +568,8 @@ class FormationRunner:
                 if place is None:
                     raise
                 _log.warning(
-                    "the door refused a change, which is left out: %s", exc.field or type(exc).__name__
+                    "the door refused a change, which is left out: %s",
+                    exc.field or type(exc).__name__,
                 )
                 changes.pop(place)
                 left_out.append(REFUSED)

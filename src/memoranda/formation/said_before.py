@@ -12,7 +12,9 @@ from memoranda.model.memories import Memory
 from memoranda.text.scripts import comparable_text
 
 #: Topics that a key alone names.
-_BY_KEY: Final = {topic.key: about for about, topic in reversed([*TOPICS.items()]) if topic.key is not None}
+_BY_KEY: Final = {
+    topic.key: about for about, topic in reversed([*TOPICS.items()]) if topic.key is not None
+}
 
 
 def said_before(memories: Iterable[Memory], texts: Mapping[UUID, str]) -> list[Known]:

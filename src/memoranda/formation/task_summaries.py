@@ -34,7 +34,11 @@ class TaskSummaries:
     """Makes summaries of threads. One that covers all messages is returned again; no model is asked twice for it."""
 
     def __init__(
-        self, door: Door, reader: ThreadReader, model_calls: ModelCalls | None, settings: FormingSettings
+        self,
+        door: Door,
+        reader: ThreadReader,
+        model_calls: ModelCalls | None,
+        settings: FormingSettings,
     ) -> None:
         self._door = door
         self._reader = reader
@@ -61,7 +65,11 @@ class TaskSummaries:
         earlier = _text_of(kept) if kept is not None else thread.summary
         content = summary_and_turns(earlier, shown)
         request = ModelRequest(
-            task=TASK, instructions=_instructions(), content=content, answer_schema=_SCHEMA, largest=_TOKENS
+            task=TASK,
+            instructions=_instructions(),
+            content=content,
+            answer_schema=_SCHEMA,
+            largest=_TOKENS,
         )
         answer = await self._model_calls.direct(owner, thread.agent, request)
         made = _read(formed_data(answer.value, self._reader.secrets), said[-1].seq)
@@ -74,7 +82,9 @@ class TaskSummaries:
                 request=["task summary", str(id)],
             )
         except NotFound as exc:
-            raise Conflict("a message was forgotten while the summary was made; ask for it again") from exc
+            raise Conflict(
+                "a message was forgotten while the summary was made; ask for it again"
+            ) from exc
         return made
 
 

@@ -105,7 +105,11 @@ class WhoForms:
             )
 
     def _why(self, who: str) -> str:
-        call = "book.jobs.form_with()" if self._models is not None else f"book.jobs.form_with({RULES!r})"
+        call = (
+            "book.jobs.form_with()"
+            if self._models is not None
+            else f"book.jobs.form_with({RULES!r})"
+        )
         return (
             f"this book is formed with {described(who)}, and this process has {described(self.own)}: it leaves the threads "
             f"to a process that forms as recorded; to change the record: {call}, or memoranda form --with {self.own}"

@@ -13,7 +13,9 @@ from memoranda.integrations.tools import Scope
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 except ImportError as error:
-    raise ImportError(f"Anthropic's memory tool needs its client: {installing('anthropic')}") from error
+    raise ImportError(
+        f"Anthropic's memory tool needs its client: {installing('anthropic')}"
+    ) from error
 
 __all__ = ["MemorandaMemoryTool", "MemoryFiles", "Scope", "SyncMemorandaMemoryTool"]
 

@@ -27,7 +27,9 @@ try:
         fold_session_summary,
     )
 except ImportError as error:
-    raise ImportError(f"the store of the Claude Agent SDK needs it: {installing('claude-agent')}") from error
+    raise ImportError(
+        f"the store of the Claude Agent SDK needs it: {installing('claude-agent')}"
+    ) from error
 
 __all__ = ["MemorandaSessionStore", "Scope"]
 
@@ -51,7 +53,9 @@ class MemorandaSessionStore:
         """Append entries; one with a ``uuid`` that is stored, or was forgotten, is left out."""
         sub = "subpath" in key
         async with self._in_order:
-            await self._thread(key).add_each([_native(cast(Any, entry), sub=sub) for entry in entries])
+            await self._thread(key).add_each(
+                [_native(cast(Any, entry), sub=sub) for entry in entries]
+            )
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         """Return a transcript's entries in order; None where nothing was written."""
@@ -81,7 +85,9 @@ class MemorandaSessionStore:
                 said = those_of(Message, page.records)
                 entries = [entry for entry in map(native.item_of, said) if entry is not None]
                 before: SessionSummaryEntry = {"session_id": thread.title, "mtime": 0, "data": data}
-                data = fold_session_summary(before if through else None, key, cast(Any, entries))["data"]
+                data = fold_session_summary(before if through else None, key, cast(Any, entries))[
+                    "data"
+                ]
                 through = said[-1].seq if page.cursor is not None and said else newest.seq
             if through != kept["through"]:
                 try:
@@ -96,7 +102,11 @@ class MemorandaSessionStore:
     async def delete(self, key: SessionKey) -> None:
         """Erase a transcript, and with a session all its subagents' transcripts; what was formed from them goes, too."""
         scope = self._scope(key["project_key"])
-        ids = {thread.id for thread in await self._subthreads(key)} if "subpath" not in key else set[UUID]()
+        ids = (
+            {thread.id for thread in await self._subthreads(key)}
+            if "subpath" not in key
+            else set[UUID]()
+        )
         own = await self._thread(key).there()
         ids |= set() if own is None else {own.id}
         if ids:
@@ -112,11 +122,15 @@ class MemorandaSessionStore:
     def _thread(self, key: SessionKey) -> NativeThread:
         project, session, sub = key["project_key"], key["session_id"], key.get("subpath")
         if not session or sub == "":
-            raise InvalidInput("key: session_id and subpath need characters; leave subpath out for a session")
+            raise InvalidInput(
+                "key: session_id and subpath need characters; leave subpath out for a session"
+            )
         name = digest(FORM, project, session, *([] if sub is None else [sub]))
         tag = _tag(project) if sub is None else _tag(project, session)
         scope = replace(self._scope(project), thread=name)
-        return NativeThread(self.book, scope, FORM, tags=(tag,), title=session if sub is None else sub)
+        return NativeThread(
+            self.book, scope, FORM, tags=(tag,), title=session if sub is None else sub
+        )
 
     async def _subthreads(self, key: SessionKey | SessionListSubkeysKey) -> list[Thread]:
         tag = _tag(key["project_key"], key["session_id"])

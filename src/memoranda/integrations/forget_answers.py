@@ -19,7 +19,9 @@ def taken(hidden: Hidden) -> str:
     if hidden.erased_after_hours is None:
         lines.append("It is not erased: it stays hidden until the user or the application decides.")
     elif hidden.erased_after_hours:
-        lines.append(f"It is erased in {hidden.erased_after_hours:g} hours, unless it is undone before.")
+        lines.append(
+            f"It is erased in {hidden.erased_after_hours:g} hours, unless it is undone before."
+        )
     else:
         lines.append("It is erased now, and cannot be undone.")
     still = [f"{one.type.value} {one.id} ({one.why})" for one in traces.still_tells[:_TOLD]]

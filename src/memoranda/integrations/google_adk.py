@@ -21,7 +21,9 @@ try:
     from google.adk.memory.memory_entry import MemoryEntry
     from google.genai import types
 except ImportError as error:
-    raise ImportError(f"the memory service of Google's ADK needs it: {installing('google-adk')}") from error
+    raise ImportError(
+        f"the memory service of Google's ADK needs it: {installing('google-adk')}"
+    ) from error
 
 if TYPE_CHECKING:
     from google.adk.events.event import Event
@@ -97,9 +99,13 @@ class MemorandaMemoryService(BaseMemoryService):
                 raise InvalidInput(
                     "memories: an entry has no text; a memory is a statement", field="memories"
                 )
-            await self._book.remember(scope.owner, content, operation=operation, **scope.who, **fields)
+            await self._book.remember(
+                scope.owner, content, operation=operation, **scope.who, **fields
+            )
 
-    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+    async def search_memory(
+        self, *, app_name: str, user_id: str, query: str
+    ) -> SearchMemoryResponse:
         """Return what answers the query, best first; nothing for a query without words."""
         scope = self._scope_of(app_name, user_id)
         question = clean(query).strip()
@@ -110,7 +116,9 @@ class MemorandaMemoryService(BaseMemoryService):
         )
         return SearchMemoryResponse(memories=[self._entry(hit, scope) for hit in found])
 
-    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+    async def delete_memory(
+        self, *, app_name: str, user_id: str, memory_id: str | None = None
+    ) -> None:
         """Erase an entry by the id that a search gave it, with everything that was made from it alone."""
         if memory_id:
             scope = self._scope_of(app_name, user_id)
@@ -125,7 +133,11 @@ class MemorandaMemoryService(BaseMemoryService):
     def _entry(self, hit: Hit, scope: Scope) -> MemoryEntry:
         # Recall leaves the forms of frameworks whole; a model reads these.
         (record,) = shown([hit.record], self._book.secrets)
-        own = NativeThread(self._book, scope, FORM).item_of(record) if isinstance(record, Message) else None
+        own = (
+            NativeThread(self._book, scope, FORM).item_of(record)
+            if isinstance(record, Message)
+            else None
+        )
         more = {"type": record.type.value, "score": hit.score}
         if own is not None and isinstance(record, Message):
             content = types.Content.model_validate(own["content"])

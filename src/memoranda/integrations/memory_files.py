@@ -67,7 +67,9 @@ class MemoryFiles:
             **{field: _OPTIONAL[field] for field in _OPTIONAL if field in given},
         }.items():
             if not isinstance(given.get(field), kind):
-                raise InvalidInput(f"The command {name} needs {field}, as {kind.__name__}", field=field)
+                raise InvalidInput(
+                    f"The command {name} needs {field}, as {kind.__name__}", field=field
+                )
         try:
             return await run(self, given, operation)
         except LimitReached as error:
@@ -75,7 +77,9 @@ class MemoryFiles:
         except (Conflict, NotAllowed, NotFound, Erased) as error:
             raise InvalidInput(f"Nothing was changed: {error}") from error
 
-    async def answer(self, command: Mapping[str, Any], *, operation: str | None = None) -> tuple[str, bool]:
+    async def answer(
+        self, command: Mapping[str, Any], *, operation: str | None = None
+    ) -> tuple[str, bool]:
         """Carry out a command and return its text, or the text of its error and True."""
         try:
             return await self.run(command, operation=operation), False
@@ -210,10 +214,16 @@ class MemoryFiles:
     async def _put(self, place: _Place, text: str, **more: Any) -> None:
         audience = self.scope.audience
         await self.book.items.put(
-            self.scope.owner, *self._address(place), text, **{"audience": audience, **more}, **self.scope.who
+            self.scope.owner,
+            *self._address(place),
+            text,
+            **{"audience": audience, **more},
+            **self.scope.who,
         )
 
-    async def _edit(self, path: str, change: Callable[[str], str], operation: str | None) -> tuple[str, str]:
+    async def _edit(
+        self, path: str, change: Callable[[str], str], operation: str | None
+    ) -> tuple[str, str]:
         """Change a file's text, again if another change came first; return the text before and after."""
         place = _place(path)
         for left in reversed(range(_TRIES)):
@@ -238,14 +248,21 @@ class MemoryFiles:
         raise AssertionError
 
     async def _move(
-        self, items: Sequence[Item], to: tuple[int, _Place] | None = None, operation: str | None = None
+        self,
+        items: Sequence[Item],
+        to: tuple[int, _Place] | None = None,
+        operation: str | None = None,
     ) -> None:
         """Delete items, and put each under its new place if one is given: those of one audience in one operation."""
         readers = list(dict.fromkeys(item.audience for item in items))
         for audience in readers:
             moving = [item for item in items if item.audience == audience]
             # The last one has the operation's own name, so that it says that all of them are done.
-            named = operation if operation is None or audience is readers[-1] else f"{operation}:{audience}"
+            named = (
+                operation
+                if operation is None or audience is readers[-1]
+                else f"{operation}:{audience}"
+            )
             await self.book.items.write(
                 self.scope.owner,
                 () if to is None else [self._moved(item, *to) for item in moving],
@@ -258,7 +275,9 @@ class MemoryFiles:
     def _moved(self, item: Item, skipped: int, target: _Place) -> ItemPut:
         below = (*item.namespace, item.name)[len(self.namespace) + skipped :]
         namespace, name = self._address((*target, *below))
-        return ItemPut(namespace, name, item.value, False if item.index == () else item.index, item.ttl)
+        return ItemPut(
+            namespace, name, item.value, False if item.index == () else item.index, item.ttl
+        )
 
     async def _check_free(self, place: _Place, told: str) -> None:
         """Raise ``InvalidInput`` if a file or folder is at a place, or a file where it needs a folder."""
@@ -274,7 +293,8 @@ class MemoryFiles:
     async def _is_done(self, operation: str | None) -> bool:
         owner, who = self.scope.owner, self.scope.who
         return (
-            operation is not None and await self.book.records.operation(owner, operation, **who) is not None
+            operation is not None
+            and await self.book.records.operation(owner, operation, **who) is not None
         )
 
     def _address(self, place: _Place) -> tuple[tuple[str, ...], str]:

@@ -135,7 +135,9 @@ class NativeThread:
             newest = await self.messages(1)
             if not newest:
                 return None
-            if not (await self.book.forget(self.scope.owner, newest[0].id, **self.scope.who)).repeated:
+            if not (
+                await self.book.forget(self.scope.owner, newest[0].id, **self.scope.who)
+            ).repeated:
                 return newest[0]
 
     async def clear(self) -> None:
@@ -159,7 +161,9 @@ class NativeThread:
         try:
             written = _text_of(one.item)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidInput(f"items[{place}]: cannot be written as JSON: {error}", field="items") from None
+            raise InvalidInput(
+                f"items[{place}]: cannot be written as JSON: {error}", field="items"
+            ) from None
         item = json.loads(written)
         native = {self.form: item} if _is_plain(item) else {self.form + _AS_TEXT: written}
         text = clean(one.text)

@@ -10,7 +10,13 @@ from typing import Any, Final, TypeAlias, cast
 
 from memoranda.book import Book
 from memoranda.errors import MemorandaError, installing
-from memoranda.integrations.native_threads import NativeItem, NativeThread, clean, named_thread, texts
+from memoranda.integrations.native_threads import (
+    NativeItem,
+    NativeThread,
+    clean,
+    named_thread,
+    texts,
+)
 from memoranda.integrations.tools import Scope
 from memoranda.model.messages import Message, Role
 from memoranda.text.origins import marked_text
@@ -21,7 +27,9 @@ try:
     from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
     from agents.run_config import CallModelData, ModelInputData
 except ImportError as error:
-    raise ImportError(f"sessions of the OpenAI Agents SDK need it: {installing('openai-agents')}") from error
+    raise ImportError(
+        f"sessions of the OpenAI Agents SDK need it: {installing('openai-agents')}"
+    ) from error
 
 __all__ = ["MemorandaSession", "RecallHook", "Scope"]
 
@@ -64,11 +72,14 @@ class MemorandaSession:
         items = [self._item(message) for message in said]
         return [item for item in items if item is not None]
 
-    async def add_items(self, items: list[TResponseInputItem], *, operation: str | None = None) -> None:
+    async def add_items(
+        self, items: list[TResponseInputItem], *, operation: str | None = None
+    ) -> None:
         """Append items; with an ``operation`` of the application's, a repeated call appends nothing."""
         natives = [cast("Mapping[str, Any]", item) for item in items]
         await self._thread.add(
-            [NativeItem(item, _role(item), item_text(item)) for item in natives], operation=operation
+            [NativeItem(item, _role(item), item_text(item)) for item in natives],
+            operation=operation,
         )
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -149,7 +160,9 @@ class RecallHook:
         except MemorandaError as error:
             if self.strict:
                 raise
-            _log.warning("A run of the agent %s continues without its memory: %s", scope.agent, error)
+            _log.warning(
+                "A run of the agent %s continues without its memory: %s", scope.agent, error
+            )
             return ""
         return found.text
 
@@ -173,4 +186,6 @@ def _role(item: Mapping[str, Any]) -> Role:
     named = _ROLES.get(str(item.get("role")))
     if named is not None:
         return named
-    return "tool" if "output" in item or str(item.get("type", "")).endswith("_output") else "assistant"
+    return (
+        "tool" if "output" in item or str(item.get("type", "")).endswith("_output") else "assistant"
+    )

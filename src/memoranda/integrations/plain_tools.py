@@ -47,7 +47,10 @@ _TOOLS: Final[Mapping[str, _Tool]] = {
                 str,
                 "A name for what holds once at a time, such as favorite_color; a later statement takes its place.",
             ),
-            "audience": (str, "Who may read it: self (you alone), group (your group's agents)_GLOBAL_."),
+            "audience": (
+                str,
+                "Who may read it: self (you alone), group (your group's agents)_GLOBAL_.",
+            ),
             "applies_when": (str, "When it applies, where it does not always."),
             "replaces": (
                 str,
@@ -95,7 +98,9 @@ def tool_schemas(
     unknown = sorted(set(tools) - set(_TOOLS))
     if unknown:
         known = ", ".join((*TOOLS, *TOOLS_BY_NAME))
-        raise InvalidInput(f"tools: {unknown[0]!r} is not a tool; choose from {known}", field="tools")
+        raise InvalidInput(
+            f"tools: {unknown[0]!r} is not a tool; choose from {known}", field="tools"
+        )
     return [_formed(form, name, allow_global=allow_global) for name in tools]
 
 
@@ -112,7 +117,9 @@ async def run_tool(
     Nothing that a model sends raises: what is malformed is answered with a text that says what to do.
     """
     if name not in tools or name not in _TOOLS:
-        return ToolAnswer(f"There is no tool {str(name)[:60]!r}. The tools are {', '.join(tools)}.", True)
+        return ToolAnswer(
+            f"There is no tool {str(name)[:60]!r}. The tools are {', '.join(tools)}.", True
+        )
     tool = _TOOLS[name]
     try:
         given = _read(tool, arguments)
@@ -146,8 +153,14 @@ def _formed(form: Form, name: str, *, allow_global: bool) -> dict[str, Any]:
         told = description.replace("_GLOBAL_", ", global (all agents)" if allow_global else "")
         properties[argument] = {"type": _TYPES[kind][0], "description": told}
     if "audience" in properties:
-        properties["audience"]["enum"] = [one for one in AUDIENCES if allow_global or one != "global"]
-    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(tool.required)}
+        properties["audience"]["enum"] = [
+            one for one in AUDIENCES if allow_global or one != "global"
+        ]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "required": list(tool.required),
+    }
     named = {"name": name, "description": tool.description}
     if form == "gemini":
         # Gemini takes a function without arguments only without a schema of them.

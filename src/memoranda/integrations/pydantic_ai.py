@@ -96,7 +96,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         unknown = sorted(set(self.tools) - set(known))
         if unknown:
             raise InvalidInput(
-                f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(known)}", field="tools"
+                f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(known)}",
+                field="tools",
             )
         zone = None if callable(self.time_zone) else self.time_zone
         budget, limit = (1 if given is None else given for given in (self.budget, self.limit))
@@ -117,7 +118,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         own._run = _Run(scope, len(ctx.messages))
         return own
 
-    async def wrap_run(self, ctx: RunContext[AgentDepsT], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+    async def wrap_run(
+        self, ctx: RunContext[AgentDepsT], *, handler: WrapRunHandler
+    ) -> AgentRunResult[Any]:
         """Store the messages of the run, however it ends."""
         run = self._own()
         try:
@@ -170,7 +173,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 replaces: The id of a statement of yours that this one corrects; what you leave out stays as it was.
             """
             call = self._call(ctx)
-            return await self._tools().remember(call, content, kind, key, audience, applies_when, replaces)
+            return await self._tools().remember(
+                call, content, kind, key, audience, applies_when, replaces
+            )
 
         async def recall(ctx: RunContext[AgentDepsT]) -> str:
             """Show what is remembered of the user."""
@@ -257,7 +262,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
 
     async def _open(self, ctx: RunContext[AgentDepsT], run: _Run) -> None:
         try:
-            run.thread = await thread_of(self.book, run.scope, ctx.conversation_id or ctx.run_id or "")
+            run.thread = await thread_of(
+                self.book, run.scope, ctx.conversation_id or ctx.run_id or ""
+            )
         except MemorandaError as error:
             if self.strict:
                 raise
@@ -288,7 +295,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             return ""
         return context.text
 
-    def _broken(self, ctx: RunContext[AgentDepsT], run: _Run, error: BaseException) -> list[ModelMessage]:
+    def _broken(
+        self, ctx: RunContext[AgentDepsT], run: _Run, error: BaseException
+    ) -> list[ModelMessage]:
         """Return the messages of a run that raised; tool calls without an answer get one."""
         said = [message for message in run.messages if message.run_id == ctx.run_id]
         if not said and ctx.prompt is not None:
@@ -308,17 +317,23 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             return
         try:
             if run.thread is None:
-                run.thread = await thread_of(self.book, run.scope, ctx.conversation_id or ctx.run_id or "")
+                run.thread = await thread_of(
+                    self.book, run.scope, ctx.conversation_id or ctx.run_id or ""
+                )
             runs, failed = self._runs(), error is not None
             kept = await runs.keep(run.thread, run.scope, ctx.run_id or "", messages, failed=failed)
             if run.hidden:
                 # The user's wish, the calls and the answer may tell what was forgotten.
-                await self._tools().hide_since(Call(ctx.run_id or "", "", run.thread, None, run.hidden))
+                await self._tools().hide_since(
+                    Call(ctx.run_id or "", "", run.thread, None, run.hidden)
+                )
             if kept and self.closes:
                 await runs.close(run.thread, outcome="failed" if failed else "succeeded")
         except (MemorandaError, ValueError) as fault:
             # A ValueError comes from a message that cannot be written as JSON.
-            _log.error("Run %s is not stored, with its %d messages: %s", ctx.run_id, len(messages), fault)
+            _log.error(
+                "Run %s is not stored, with its %d messages: %s", ctx.run_id, len(messages), fault
+            )
             if self.lost is not None:
                 self.lost(messages, fault)
             if self.strict and error is None:

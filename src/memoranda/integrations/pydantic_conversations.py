@@ -53,7 +53,9 @@ class BookConversationStore(ConversationStore):
 
     def __init__(self, book: Book, scope: Scope) -> None:
         if scope.thread is not None:
-            raise InvalidInput("scope: give it no thread; each conversation has its own", field="scope")
+            raise InvalidInput(
+                "scope: give it no thread; each conversation has its own", field="scope"
+            )
         self.book = book
         self.scope = scope
         self._threads: dict[str, UUID] = {}
@@ -87,7 +89,9 @@ class BookConversationStore(ConversationStore):
     ) -> None:
         """Store a record and its new entries in one operation; a save of more messages than one takes is several saves."""
         limits = await self.book.agents.limits(self.scope.agent)
-        parts = divided(new_entries, self.scope.agent, limits.message_length, max(1, limits.batch - 1))
+        parts = divided(
+            new_entries, self.scope.agent, limits.message_length, max(1, limits.batch - 1)
+        )
         for entries, drafts in parts[:-1]:
             meanwhile = replace(record, head_id=entries[-1].id, revision=str(uuid4()))
             await self._write(meanwhile, entries, drafts, expected_revision)
@@ -113,7 +117,9 @@ class BookConversationStore(ConversationStore):
         """Return one entry; raise KeyError if no record reaches it."""
         return (await self.read_history(entry_id, limit=1))[0]
 
-    async def read_history(self, head_id: str | None, *, limit: int | None = None) -> list[ConversationEntry]:
+    async def read_history(
+        self, head_id: str | None, *, limit: int | None = None
+    ) -> list[ConversationEntry]:
         """Return the entries up to this one, or the last of them, from one thread."""
         if head_id is None or limit == 0:
             return []
@@ -153,7 +159,9 @@ class BookConversationStore(ConversationStore):
                 continue
             self._know(family, entries)
             return
-        raise Conflict(f"conversation {id!r}: others changed its thread {_TRIES} times meanwhile; try again")
+        raise Conflict(
+            f"conversation {id!r}: others changed its thread {_TRIES} times meanwhile; try again"
+        )
 
     async def _commit(
         self,
@@ -174,7 +182,10 @@ class BookConversationStore(ConversationStore):
         try:
             await thread.append(drafts, state=state, expect=versions, expect_last=last)
         except Stale:
-            now = {id: await self.book.records.get(self.scope.owner, id, **self.scope.who) for id in versions}
+            now = {
+                id: await self.book.records.get(self.scope.owner, id, **self.scope.who)
+                for id in versions
+            }
             if all(now[id].version == version for id, version in versions.items()):
                 # The newest message of the thread was erased: with one more, its last place is known again.
                 await thread.append("system", NO_WORDS, native=FILLER)
@@ -211,8 +222,15 @@ class BookConversationStore(ConversationStore):
             line = await self._line(family, tip)
             if line is not None:
                 lines[tip] = line
-        kept = {place for line in lines.values() for first, last in line for place in range(first, last + 1)}
-        gone = [one.id async for one in read(thread, 1, None) if one.seq not in kept and entry_of(one)]
+        kept = {
+            place
+            for line in lines.values()
+            for first, last in line
+            for place in range(first, last + 1)
+        }
+        gone = [
+            one.id async for one in read(thread, 1, None) if one.seq not in kept and entry_of(one)
+        ]
         for start in range(0, len(gone), _PAGE):
             await _erase(self.book, thread, gone[start : start + _PAGE], who)
         try:
@@ -274,7 +292,9 @@ class BookConversationStore(ConversationStore):
             )
             for thread in page.records:
                 if isinstance(thread, Thread) and RECORDS in thread.state:
-                    handle = await self.book.thread(self.scope.owner, id=thread.id, **self.scope.who)
+                    handle = await self.book.thread(
+                        self.scope.owner, id=thread.id, **self.scope.who
+                    )
                     yield Family(handle, thread.version, dict(thread.state))
             cursor = page.cursor
             if cursor is None:
@@ -306,12 +326,18 @@ class BookConversationStore(ConversationStore):
                 if (first, last) in seen:
                     continue
                 seen.add((first, last))
-                ends = [one.seq async for one in read(family.handle, first, last) if entry_of(one) == entry]
+                ends = [
+                    one.seq
+                    async for one in read(family.handle, first, last)
+                    if entry_of(one) == entry
+                ]
                 if ends:
                     return cut(line, ends[-1])
         return None
 
-    async def _entries(self, thread: ThreadHandle, line: Line, limit: int | None) -> list[ConversationEntry]:
+    async def _entries(
+        self, thread: ThreadHandle, line: Line, limit: int | None
+    ) -> list[ConversationEntry]:
         """Return a history's entries, oldest first; at most the last ``limit``."""
         found: list[Message] = []
         for first, last in reversed(line):

@@ -10,7 +10,12 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.conversation_store import ConversationEntry, ConversationRecord
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, UserPromptPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    UserPromptPart,
+)
 
 from memoranda.book import ThreadHandle
 from memoranda.integrations.pydantic_messages import drafts_of, messages_of
@@ -80,7 +85,9 @@ class Family:
 
     def without_record(self, conversation: str) -> dict[str, Any]:
         """Return the state without a record, marked so that the messages it alone reached are erased."""
-        records = {key: text for key, text in self.state[RECORDS].items() if key != _key(conversation)}
+        records = {
+            key: text for key, text in self.state[RECORDS].items() if key != _key(conversation)
+        }
         return {**self._state(records, self.lines), FREED: True}
 
     def freed(self, lines: Mapping[str, Line]) -> dict[str, Any]:
@@ -130,10 +137,16 @@ def _drafts(entry: ConversationEntry, agent: str, longest: int) -> list[dict[str
 def _message(parts: Sequence[Message]) -> ModelMessage:
     """Return the message that these parts were made from; its words alone if a piece of its text was erased."""
     pieces = [
-        part.native[_PIECE] for part in parts if isinstance(part.native, dict) and _PIECE in part.native
+        part.native[_PIECE]
+        for part in parts
+        if isinstance(part.native, dict) and _PIECE in part.native
     ]
     try:
-        found = ModelMessagesTypeAdapter.validate_json("".join(pieces)) if pieces else messages_of(parts)
+        found = (
+            ModelMessagesTypeAdapter.validate_json("".join(pieces))
+            if pieces
+            else messages_of(parts)
+        )
     except ValidationError:
         found = messages_of([part.changed(native=None) for part in parts])
     return found[0] if found else ModelRequest([UserPromptPart(NO_WORDS)])

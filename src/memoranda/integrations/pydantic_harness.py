@@ -27,7 +27,9 @@ try:
         MemorySearchResult,
     )
 except ImportError as exc:
-    raise InvalidInput("the harness's memory needs its package: pip install pydantic-ai-harness") from exc
+    raise InvalidInput(
+        "the harness's memory needs its package: pip install pydantic-ai-harness"
+    ) from exc
 
 __all__ = ["BookMemoryStore"]
 
@@ -73,14 +75,18 @@ class BookMemoryStore:
 
     async def get_operation(self, operation: MemoryOperation) -> MemoryMutation | None:
         """Return the result of an operation that was applied, if it had the same arguments."""
-        held = await self.book.items.get(self.scope.owner, *self._receipt(operation), **self.scope.who)
+        held = await self.book.items.get(
+            self.scope.owner, *self._receipt(operation), **self.scope.who
+        )
         if held is None:
             return None
         if held.value["fingerprint"] != operation.fingerprint:
             raise MemoryOperationConflictError(
                 f"operation id {operation.id!r} belongs to a call with other arguments; use a new id"
             )
-        return MemoryMutation(version=held.value["version"], replayed=True, existed=held.value["existed"])
+        return MemoryMutation(
+            version=held.value["version"], replayed=True, existed=held.value["existed"]
+        )
 
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
         """Return the first paths that begin with a prefix, in order."""
@@ -108,7 +114,9 @@ class BookMemoryStore:
         paths = sorted(path for path in found if "/" not in path[len(prefix) :])
         chosen = {path: found[path][:max_file_chars] for path in paths[:max_files]}
         scores = {path: _score(path[len(prefix) :], text, terms) for path, text in chosen.items()}
-        ranked = sorted((path for path in chosen if scores[path]), key=lambda path: (-scores[path], path))
+        ranked = sorted(
+            (path for path in chosen if scores[path]), key=lambda path: (-scores[path], path)
+        )
         if len(ranked) < limit:
             # A file that is only looked at in part is not recalled by the rest of it.
             whole = {path for path, text in chosen.items() if text == found[path]}
@@ -166,7 +174,11 @@ class BookMemoryStore:
         return await self._change(path, None, expected_version, operation)
 
     async def _change(
-        self, path: str, value: dict[str, Any] | None, expected: str | None, operation: MemoryOperation | None
+        self,
+        path: str,
+        value: dict[str, Any] | None,
+        expected: str | None,
+        operation: MemoryOperation | None,
     ) -> MemoryMutation:
         """Write or delete a file, and note the operation with it; raise if the file has another version."""
         address = self._address(path)
@@ -181,12 +193,24 @@ class BookMemoryStore:
                 done = None if operation is None else await self.get_operation(operation)
                 if done is not None:
                     return done
-                raise MemoryConflictError(f"memory path {path!r} has another version; read it again")
+                raise MemoryConflictError(
+                    f"memory path {path!r} has another version; read it again"
+                )
             version = None if value is None else value["version"]
-            puts = [] if value is None else [ItemPut(*address, value, index=["content"], new=item is None)]
+            puts = (
+                []
+                if value is None
+                else [ItemPut(*address, value, index=["content"], new=item is None)]
+            )
             if operation is not None:
-                note = {"fingerprint": operation.fingerprint, "version": version, "existed": held is not None}
-                puts.append(ItemPut(*self._receipt(operation), note, index=False, ttl=_REMEMBERED, new=True))
+                note = {
+                    "fingerprint": operation.fingerprint,
+                    "version": version,
+                    "existed": held is not None,
+                }
+                puts.append(
+                    ItemPut(*self._receipt(operation), note, index=False, ttl=_REMEMBERED, new=True)
+                )
             deletes = [address] if value is None and item is not None else []
             try:
                 if puts or deletes:
@@ -204,7 +228,9 @@ class BookMemoryStore:
                 # Somebody changed it meanwhile: the next look says who was first.
                 continue
             return MemoryMutation(version=version, replayed=False, existed=held is not None)
-        raise MemoryConflictError(f"memory path {path!r} was changed by others {_TRIES} times meanwhile")
+        raise MemoryConflictError(
+            f"memory path {path!r} was changed by others {_TRIES} times meanwhile"
+        )
 
     # ── items ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -221,7 +247,11 @@ class BookMemoryStore:
             page = await self.book.items.list(
                 self.scope.owner, self._folder(prefix), limit=_PAGE, offset=offset, **self.scope.who
             )
-            stored = {_path(item): value["content"] for item in page if (value := _value(item)) is not None}
+            stored = {
+                _path(item): value["content"]
+                for item in page
+                if (value := _value(item)) is not None
+            }
             found |= {path: text for path, text in stored.items() if path.startswith(prefix)}
             offset += len(page)
             if len(page) < _PAGE:
@@ -231,7 +261,9 @@ class BookMemoryStore:
         hits = await self.book.items.search(
             self.scope.owner, query, self._folder(prefix), limit=100, **self.scope.who
         )
-        return [_path(hit.record) for hit in hits if isinstance(hit.record, Item) and _is_found(hit)]
+        return [
+            _path(hit.record) for hit in hits if isinstance(hit.record, Item) and _is_found(hit)
+        ]
 
     def _folder(self, prefix: str) -> list[str]:
         """Return the namespace of all files whose paths begin with a prefix."""
@@ -260,7 +292,9 @@ def _path(item: Item) -> str:
 def _value(item: Item | None) -> dict[str, Any] | None:
     """Return what this module stored; None for an item that others put there."""
     value = None if item is None else item.value
-    stored = isinstance(value, dict) and isinstance(value.get("content"), str) and "version" in value
+    stored = (
+        isinstance(value, dict) and isinstance(value.get("content"), str) and "version" in value
+    )
     return value if stored else None
 
 

@@ -36,7 +36,9 @@ _ROLES: Final = {"system-prompt": "system", "user-prompt": "user", "speech": "us
 _ARGUMENTS: Final = 2000
 #: The most characters kept of a part that is too large to be stored as a whole.
 _REDUCED: Final = 10_000
-_KEEP_THEIR_KIND: Final = frozenset({"system-prompt", "user-prompt", "tool-return", "text", "thinking"})
+_KEEP_THEIR_KIND: Final = frozenset(
+    {"system-prompt", "user-prompt", "tool-return", "text", "thinking"}
+)
 _data: TypeAdapter[Any] = TypeAdapter(Data)
 
 
@@ -54,7 +56,11 @@ def drafts_of(
         reduced += not fits
         for start, end, role, speaker in _speakers(message):
             parts = message.parts[start:end]
-            text = _text(parts, quiet) if isinstance(message, ModelRequest) else _answer(message, quiet)
+            text = (
+                _text(parts, quiet)
+                if isinstance(message, ModelRequest)
+                else _answer(message, quiet)
+            )
             head = {"kind": form["kind"]} if start else form
             own = {**head, "parts": form["parts"][start:end]}
             drafts.append(
@@ -101,7 +107,10 @@ def native_form(record: Message) -> Mapping[str, Any] | None:
 def content_of(draft: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
     """Return the content of a message's form without times and ids, to compare two attempts at a run."""
     parts = [] if draft is None else draft["parts"]
-    return [tuple(part.get(name) for name in ("part_kind", "tool_name", "content", "args")) for part in parts]
+    return [
+        tuple(part.get(name) for name in ("part_kind", "tool_name", "content", "args"))
+        for part in parts
+    ]
 
 
 def whole(messages: Sequence[ModelMessage], ended: str) -> list[ModelMessage]:
@@ -148,7 +157,9 @@ def placed(messages: list[ModelMessage], context: str, run: str | None) -> list[
     for place in [*own, *reversed(range(own[0] if own else len(messages)))]:
         message = messages[place]
         if isinstance(message, ModelRequest):
-            prompts = [n for n, part in enumerate(message.parts) if isinstance(part, UserPromptPart)]
+            prompts = [
+                n for n, part in enumerate(message.parts) if isinstance(part, UserPromptPart)
+            ]
             if prompts:
                 return _with(messages, place, prompts[0], context)
     last = len(messages) - 1
@@ -217,7 +228,9 @@ def _part_text(part: Any, quiet: AbstractSet[str]) -> str:
 
 def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
     """Return the text of a PydanticAI response, or its tool calls if it has no text."""
-    said = "\n".join(part.content for part in message.parts if isinstance(part, TextPart) and part.content)
+    said = "\n".join(
+        part.content for part in message.parts if isinstance(part, TextPart) and part.content
+    )
     if said.strip():
         return said
     return "\n".join(

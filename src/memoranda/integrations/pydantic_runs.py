@@ -14,7 +14,13 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import NotFound, OperationReused
 from memoranda.integrations.native_threads import clean
-from memoranda.integrations.pydantic_messages import FORM, content_of, drafts_of, messages_of, native_form
+from memoranda.integrations.pydantic_messages import (
+    FORM,
+    content_of,
+    drafts_of,
+    messages_of,
+    native_form,
+)
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Message
@@ -52,14 +58,23 @@ class Runs:
     quiet: AbstractSet[str]
 
     async def keep(
-        self, thread: ThreadHandle, scope: Scope, run: str, messages: Sequence[ModelMessage], *, failed: bool
+        self,
+        thread: ThreadHandle,
+        scope: Scope,
+        run: str,
+        messages: Sequence[ModelMessage],
+        *,
+        failed: bool,
     ) -> bool:
         """Append a run's messages, all or none; skip those that an earlier attempt stored.
 
         Return False if the run was stored before.
         """
         operation = _operation(thread, run)
-        if failed and await self.book.records.operation(thread.owner, operation, **scope.who) is not None:
+        if (
+            failed
+            and await self.book.records.operation(thread.owner, operation, **scope.who) is not None
+        ):
             return False
         limits = await self.book.agents.limits(scope.agent)
         drafts, reduced = drafts_of(
@@ -67,7 +82,9 @@ class Runs:
         )
         if reduced:
             _log.warning(
-                "Run %s: %d messages are stored in a shortened form: too large, or not text", run, reduced
+                "Run %s: %d messages are stored in a shortened form: too large, or not text",
+                run,
+                reduced,
             )
         attempts, earlier = await self._earlier(thread, scope, operation)
         drafts = _unsaid(drafts, earlier)
@@ -168,12 +185,14 @@ def _operation(thread: ThreadHandle, run: str) -> str:
     return digest("run", str(thread.id), run)
 
 
-def _unsaid(drafts: list[dict[str, Any]], earlier: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _unsaid(
+    drafts: list[dict[str, Any]], earlier: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Drop the first messages that an earlier attempt at the run has stored already."""
     same = 0
-    while same < min(len(drafts), len(earlier)) and content_of(drafts[same]["native"][FORM]) == content_of(
-        earlier[same]
-    ):
+    while same < min(len(drafts), len(earlier)) and content_of(
+        drafts[same]["native"][FORM]
+    ) == content_of(earlier[same]):
         same += 1
     return drafts[same:]
 

@@ -118,7 +118,9 @@ class MemoryTools:
     ) -> str:
         """Store a statement in the agent's name; it takes the place of the agent's own statement ``replaces``."""
         if replaces is not None and replaces.strip():
-            return await self._update(call, replaces.strip(), content, kind, key, audience, applies_when)
+            return await self._update(
+                call, replaces.strip(), content, kind, key, audience, applies_when
+            )
         kind = kind.strip().casefold() or "fact"
         # An unknown audience becomes the narrowest one.
         readers = audience if audience in AUDIENCES else "self"
@@ -132,7 +134,9 @@ class MemoryTools:
             more = {**fields, "audience": readers, "run": call.run, "operation": operation}
             # A memory of a thread is never visible to more readers than the thread, and is erased with it.
             if call.thread is None or readers != "self":
-                receipt = await self.book.remember(self.scope.owner, content, **self.scope.who, **more)
+                receipt = await self.book.remember(
+                    self.scope.owner, content, **self.scope.who, **more
+                )
             else:
                 receipt = await call.thread.remember(content, **more)
             return _kept(receipt, content, key, kind, readers)
@@ -140,7 +144,14 @@ class MemoryTools:
         return await self._told(keep(), "Not remembered.")
 
     async def _update(
-        self, call: Call, id: str, content: str, kind: str, key: str | None, audience: str, applies_when: str
+        self,
+        call: Call,
+        id: str,
+        content: str,
+        kind: str,
+        key: str | None,
+        audience: str,
+        applies_when: str,
     ) -> str:
         """Replace a statement that this agent wrote; its readers stay the same, and so does what is not given.
 
@@ -167,7 +178,9 @@ class MemoryTools:
             more = {**fields, "run": call.run, "operation": operation}
             if call.thread is not None and readers == "self":
                 more["thread"] = call.thread.id
-            receipt = await self.book.update(self.scope.owner, held.id, content, **self.scope.who, **more)
+            receipt = await self.book.update(
+                self.scope.owner, held.id, content, **self.scope.who, **more
+            )
             return _kept(receipt, content, key or held.key, fields["kind"] or held.kind, readers)
 
         return await self._told(keep(), "Not remembered.")
@@ -177,7 +190,12 @@ class MemoryTools:
 
         async def show() -> str:
             found = await self.book.recall(
-                self.scope.owner, "", types="memory", mode=self.order, limit=self.most, **self.scope.who
+                self.scope.owner,
+                "",
+                types="memory",
+                mode=self.order,
+                limit=self.most,
+                **self.scope.who,
             )
             shown = await self._shown(found)
             return shown or "No memories found for this user."
@@ -194,7 +212,11 @@ class MemoryTools:
 
         async def show() -> str:
             found = await self.book.recall(
-                self.scope.owner, query, types=["memory", "episode"], limit=self.most, **self.scope.who
+                self.scope.owner,
+                query,
+                types=["memory", "episode"],
+                limit=self.most,
+                **self.scope.who,
             )
             shown = await self._shown(found)
             return shown or f"No memories matching {_quoted(query)} found."
@@ -209,15 +231,28 @@ class MemoryTools:
 
         async def remove() -> str:
             operation = call.operation("forget", key)
-            if await self.book.records.operation(self.scope.owner, operation, **self.scope.who) is not None:
-                return f"Forgotten: {one_line(key)}. This call has taken it out of the memory before."
+            if (
+                await self.book.records.operation(self.scope.owner, operation, **self.scope.who)
+                is not None
+            ):
+                return (
+                    f"Forgotten: {one_line(key)}. This call has taken it out of the memory before."
+                )
             found = await self._under(key)
             own = [memory for memory in found if memory.agent == self.scope.agent]
             if own:
-                hours = self.book.forget_settings.tool_grace_hours if await self._is_asked(call) else None
+                hours = (
+                    self.book.forget_settings.tool_grace_hours
+                    if await self._is_asked(call)
+                    else None
+                )
                 ids = [memory.id for memory in own]
                 hidden = await self.book.forgetting.hide(
-                    self.scope.owner, ids, erase_after_hours=hours, operation=operation, **self.scope.who
+                    self.scope.owner,
+                    ids,
+                    erase_after_hours=hours,
+                    operation=operation,
+                    **self.scope.who,
                 )
                 call.hidden.append(hidden)
                 await self._finish_at_once(hidden)
@@ -338,7 +373,9 @@ class MemoryTools:
         except MemorandaError as error:
             if self.strict:
                 raise
-            _log.warning("A tool of the agent %s could not reach the book: %s", self.scope.agent, error)
+            _log.warning(
+                "A tool of the agent %s could not reach the book: %s", self.scope.agent, error
+            )
             return f"{refusal} {_UNREACHED}"
 
 
@@ -355,7 +392,9 @@ def _kept(receipt: Receipt, content: str, key: str | None, kind: str, readers: s
         return f"Not remembered. {receipt.ignored[0].reason}"
     named = content if key is None else f"{key.strip()} = {content}"
     if any(part.code == "protected" for part in receipt.ignored):
-        return f"Noted as disputed, beside a statement of more trust, which stays: {one_line(named)}"
+        return (
+            f"Noted as disputed, beside a statement of more trust, which stays: {one_line(named)}"
+        )
     return f"Remembered: {one_line(named)} [{kind}, {readers}]"
 
 
@@ -391,7 +430,9 @@ def _turn(record: Record) -> str:
     label = [str(record.seq), *origin(record)]
     label += [] if record.feedback is None else [str(record.feedback)]
     text = one_line(record.content)
-    return f"- [{in_brackets(', '.join(label))}] {text if len(text) <= _TURN else text[:_TURN] + '…'}"
+    return (
+        f"- [{in_brackets(', '.join(label))}] {text if len(text) <= _TURN else text[:_TURN] + '…'}"
+    )
 
 
 def _quoted(text: str) -> str:

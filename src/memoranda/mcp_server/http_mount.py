@@ -77,7 +77,9 @@ def whose_of(principal: Principal, query: str, *, is_admin: bool = False) -> Who
     given: dict[str, list[str]] = parse_qs(query)
     unknown = sorted(set(given) - set(_WORDS))
     if unknown:
-        raise InvalidInput(f"{unknown[0][:60]!r} is no part of the address; it takes {', '.join(_WORDS)}")
+        raise InvalidInput(
+            f"{unknown[0][:60]!r} is no part of the address; it takes {', '.join(_WORDS)}"
+        )
     owner = given.get("owner", [principal.person or _only(principal.owners)])[-1]
     if owner is None:
         if not is_admin:
@@ -103,7 +105,8 @@ def _refuse_unanswerable(request: Request) -> None:
         raise HTTPException(405, "this path takes POST", {"Allow": "POST"})
     if not all(check_accept_headers(request)):
         raise HTTPException(
-            406, "Accept: an answer is JSON or a stream; send Accept: application/json, text/event-stream"
+            406,
+            "Accept: an answer is JSON or a stream; send Accept: application/json, text/event-stream",
         )
 
 

@@ -30,7 +30,9 @@ def project_of(folder: Path) -> Path:
 def group_of(project: Path) -> str:
     """Return the name of a project's group: that of its folder."""
     if not project.name or not project.name.isprintable():
-        raise InvalidInput(f"{str(project)!r}: its name cannot be that of a group; name one with --group")
+        raise InvalidInput(
+            f"{str(project)!r}: its name cannot be that of a group; name one with --group"
+        )
     return project.name
 
 
@@ -96,7 +98,9 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; raise ValueError for one that has a key twice, of which one would be lost."""
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise ValueError("an object has a key twice: " + ", ".join(json.dumps(key) for key, _ in pairs))
+        raise ValueError(
+            "an object has a key twice: " + ", ".join(json.dumps(key) for key, _ in pairs)
+        )
     return made
 
 
@@ -110,7 +114,9 @@ def _write(path: Path, text: str) -> None:
     place = path.resolve()
     for needed in (place, place.parent):
         if needed.exists() and not os.access(needed, os.W_OK):
-            raise PermissionError(errno.EACCES, "it may not be written, so nothing was changed", str(needed))
+            raise PermissionError(
+                errno.EACCES, "it may not be written, so nothing was changed", str(needed)
+            )
     place.parent.mkdir(parents=True, exist_ok=True)
     mode = place.stat().st_mode & 0o777 if place.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")

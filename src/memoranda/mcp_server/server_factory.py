@@ -45,7 +45,11 @@ INSTRUCTIONS: Final = (
 
 
 def make_server(
-    asker: Asker | Asking, *, admin: bool = False, more: Iterable[Tool] = (), name: str = "memoranda"
+    asker: Asker | Asking,
+    *,
+    admin: bool = False,
+    more: Iterable[Tool] = (),
+    name: str = "memoranda",
 ) -> MCPServer:
     """Return a server for one asker, or for the asker of each request; with ``admin`` it has the administrator's tools."""
     asking: Asking = (lambda: asker) if isinstance(asker, Asker) else asker
@@ -53,7 +57,9 @@ def make_server(
     if admin:
         sets.append((UserMemoryTools(lambda: asking().guard), USER_MEMORY_ANNOTATIONS))
         sets.append((AdminTools(asking), ADMIN_ANNOTATIONS))
-    tools = [_tool(getattr(of, each), each, noted) for of, notes in sets for each, noted in notes.items()]
+    tools = [
+        _tool(getattr(of, each), each, noted) for of, notes in sets for each, noted in notes.items()
+    ]
     server = MCPServer(
         name,
         instructions=INSTRUCTIONS,
@@ -75,7 +81,9 @@ def make_server(
 class _Tool(Tool):
     """A tool that refuses arguments which are unknown, missing or wrong, and says which it takes."""
 
-    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
+    async def run(
+        self, arguments: dict[str, Any], context: Any, convert_result: bool = False
+    ) -> Any:
         """Run the tool, or raise ``ToolError`` for its arguments."""
         if wrong := self._wrong(arguments):
             raise ToolError(f"Error executing tool {self.name}: {wrong}")
@@ -134,7 +142,9 @@ def _without_titles(schema: Any, *, names: bool = False) -> Any:
     }
 
 
-def _refused_as(error: type[Exception], work: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+def _refused_as(
+    error: type[Exception], work: Callable[P, Awaitable[R]]
+) -> Callable[P, Awaitable[R]]:
     """Return the same function; the book's refusals become answers that the model reads."""
 
     @functools.wraps(work)

@@ -80,10 +80,19 @@ _NO_AGENT = "(no agent)"
 def _entry(key: str, user: str, entry: dict[str, Any], created: Any) -> Move:
     """Return an entry in the form in which the routes of EDDI read it."""
     visibility, agent = entry["visibility"], entry["agent"]
-    audience = visibility if visibility == "global" or (visibility == "group" and entry["groups"]) else "self"
-    category = entry["category"] if entry["category"] in ("preference", "fact", "context") else "fact"
+    audience = (
+        visibility
+        if visibility == "global" or (visibility == "group" and entry["groups"])
+        else "self"
+    )
+    category = (
+        entry["category"] if entry["category"] in ("preference", "fact", "context") else "fact"
+    )
     at = moment(created)
-    held = {**entry, **_given(created_at=at and at.isoformat(timespec="microseconds").replace("+00:00", "Z"))}
+    held = {
+        **entry,
+        **_given(created_at=at and at.isoformat(timespec="microseconds").replace("+00:00", "Z")),
+    }
     fields = _given(
         content=f"{entry['key']}: {_text(entry['value'])[:800]}".strip(), kind=category, data={"entry": held}, key=entry["key"],
         agent=agent if audience == "global" else agent or _NO_AGENT, groups=entry["groups"], observed_at=at,
@@ -117,7 +126,12 @@ def _properties(_: str, doc: Doc, __: dict[str, Any]) -> Iterator[Move | Left]:
 
 def _usermemories(_: str, doc: Doc, __: dict[str, Any]) -> Iterator[Move | Left]:
     at, user, name = _id(doc.get("_id") or doc.get("id")), doc.get("userId"), doc.get("key")
-    if not isinstance(user, str) or not user.strip() or not isinstance(name, str) or not name.strip():
+    if (
+        not isinstance(user, str)
+        or not user.strip()
+        or not isinstance(name, str)
+        or not name.strip()
+    ):
         yield Left(at, "it has no userId, or no key")
         return
     entry = {
@@ -151,7 +165,10 @@ def _agent(doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
         told = (doc.get("experience") or {}).get(heading) or []
         for place, line in enumerate([told] if isinstance(told, str) else told):
             yield Move(
-                f"{at}/{heading}/{place}", "experience.add", name, {"field": heading, "line": str(line)}
+                f"{at}/{heading}/{place}",
+                "experience.add",
+                name,
+                {"field": heading, "line": str(line)},
             )
 
 
@@ -159,12 +176,16 @@ def _user(doc: Doc, _: dict[str, Any]) -> Iterator[Move | Left]:
     user = _id(doc.get("_id"))
     profile = _given(**(doc.get("profile") or {}))
     if profile:
-        yield Move(f"{user}/profile", "profiles.patch", user, {"set": profile, "audience": "global"})
+        yield Move(
+            f"{user}/profile", "profiles.patch", user, {"set": profile, "audience": "global"}
+        )
     there: set[str] = set()
     for one in sorted(doc.get("memories") or (), key=lambda one: str(one.get("created_at"))):
         own = f"beanie:{_id(one.get('id'))}"
         replaced = [
-            f"beanie:{_id(old)}" for old in one.get("superseded_ids") or () if f"beanie:{_id(old)}" in there
+            f"beanie:{_id(old)}"
+            for old in one.get("superseded_ids") or ()
+            if f"beanie:{_id(old)}" in there
         ]
         fields = _given(
             content=one.get("content"), applies_when=one.get("context"), observed_at=moment(one.get("created_at")), supersedes=replaced,
@@ -172,7 +193,10 @@ def _user(doc: Doc, _: dict[str, Any]) -> Iterator[Move | Left]:
         )  # fmt: skip
         there.add(own)
         yield Move(
-            f"{user}/{own}", "memories.remember", user, {**fields, "external_id": own, "audience": "global"}
+            f"{user}/{own}",
+            "memories.remember",
+            user,
+            {**fields, "external_id": own, "audience": "global"},
         )
 
 
@@ -190,7 +214,13 @@ def _task(doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
         _model_message(one, f"{at}/{place}", moment(doc.get("created_at")))
         for place, one in enumerate(doc.get("message_history") or ())
     ]
-    yield Move(f"task {at}", "thread", user, _given(name=at, agent=agent, status=doc.get("status")), messages)
+    yield Move(
+        f"task {at}",
+        "thread",
+        user,
+        _given(name=at, agent=agent, status=doc.get("status")),
+        messages,
+    )
 
 
 def _model_message(one: Doc, of: str, created: Any) -> dict[str, Any]:
@@ -284,17 +314,28 @@ def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[
 
 
 def _langgraph(_: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
-    given, name, position = doc.get("namespace") or doc.get("prefix"), doc.get("key"), known["owner_at"]
+    given, name, position = (
+        doc.get("namespace") or doc.get("prefix"),
+        doc.get("key"),
+        known["owner_at"],
+    )
     namespace = given.split(".") if isinstance(given, str) else list(given or ())
     at = f"{'.'.join(namespace)}/{name}"
     if len(namespace) <= position or not isinstance(name, str):
-        yield Left(at, f"its namespace has no label at {position} to be the owner, or it has no key")
+        yield Left(
+            at, f"its namespace has no label at {position} to be the owner, or it has no key"
+        )
         return
     yield Move(
         at,
         "items.put",
         namespace[position],
-        {"namespace": namespace, "name": name, "value": _json(doc.get("value")), "audience": "global"},
+        {
+            "namespace": namespace,
+            "name": name,
+            "value": _json(doc.get("value")),
+            "audience": "global",
+        },
     )
 
 
@@ -324,6 +365,7 @@ FORMATS = {
         _agent_memory,
     ),
     "langgraph": Format(
-        {"items": "_id namespace prefix key value", "store": "_id namespace prefix key value"}, _langgraph
+        {"items": "_id namespace prefix key value", "store": "_id namespace prefix key value"},
+        _langgraph,
     ),
 }

@@ -10,7 +10,14 @@ from operator import attrgetter
 from typing import Any
 
 from memoranda.book import Book, ThreadHandle
-from memoranda.errors import Erased, HasDependents, InvalidInput, MemorandaError, Restricted, StorageError
+from memoranda.errors import (
+    Erased,
+    HasDependents,
+    InvalidInput,
+    MemorandaError,
+    Restricted,
+    StorageError,
+)
 from memoranda.migrate.formats import FORMATS, Left, Move
 from memoranda.migrate.sources import Source
 from memoranda.model.ledger import Receipt
@@ -50,7 +57,9 @@ async def migrate(
             found.left_out.append(move)
             continue
         try:
-            repeated = book is not None and await _write(book, move, f"migrate {found.run} {move.key}", trust)
+            repeated = book is not None and await _write(
+                book, move, f"migrate {found.run} {move.key}", trust
+            )
             found.before += repeated
             found.written[move.verb] += not repeated
         except Restricted:
@@ -68,14 +77,20 @@ async def migrate(
     return found
 
 
-async def undo(book: Book, format: str, source: Source, run: str, *, owner_at: int = 1) -> Migration:
+async def undo(
+    book: Book, format: str, source: Source, run: str, *, owner_at: int = 1
+) -> Migration:
     """Take out what a run wrote, except what was changed or built upon since; that is named."""
     found = Migration(_run_of(format, source), source.name)
     if run != found.run:
-        raise InvalidInput(f"--undo: the run over this source is {found.run}, not {run}", field="undo")
+        raise InvalidInput(
+            f"--undo: the run over this source is {found.run}, not {run}", field="undo"
+        )
     #: Owner → the positions of what the run wrote, and of what was undone of it.
     own: dict[str, set[int]] = {}
-    for move in reversed([one for one in _moves(format, source, owner_at, found) if isinstance(one, Move)]):
+    for move in reversed(
+        [one for one in _moves(format, source, owner_at, found) if isinstance(one, Move)]
+    ):
         try:
             found.written[move.verb] += await _take_out(
                 book, move, f"migrate {run} {move.key}", own.setdefault(move.whose, set())
@@ -83,7 +98,11 @@ async def undo(book: Book, format: str, source: Source, run: str, *, owner_at: i
         except StorageError:
             raise
         except (MemorandaError, LookupError) as exc:
-            why = "it was changed, or others build on it" if isinstance(exc, HasDependents) else str(exc)
+            why = (
+                "it was changed, or others build on it"
+                if isinstance(exc, HasDependents)
+                else str(exc)
+            )
             found.left_out.append(Left(move.key, why))
     return found
 
@@ -121,7 +140,9 @@ async def _write_thread(book: Book, move: Move, operation: str) -> bool:
         return True
     thread = await book.thread(move.whose, **fields, operation=operation)
     for start in range(0, len(move.messages), _AT_ONCE):
-        await thread.append(move.messages[start : start + _AT_ONCE], operation=f"{operation} {start}")
+        await thread.append(
+            move.messages[start : start + _AT_ONCE], operation=f"{operation} {start}"
+        )
     # Its last operation says that it is whole.
     await thread.set(
         tags=["migrated"],

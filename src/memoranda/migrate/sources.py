@@ -29,7 +29,9 @@ class Source:
 
     def rename(self, collection: str, name: str) -> None:
         """Give a collection another name."""
-        raise InvalidInput("--rename: only a collection in a database has a name to change", field="rename")
+        raise InvalidInput(
+            "--rename: only a collection in a database has a name to change", field="rename"
+        )
 
 
 class _Files(Source):
@@ -42,7 +44,12 @@ class _Files(Source):
         path = self._path
         if path.is_dir():
             path = next(
-                (found for end in (".json", ".jsonl") if (found := path / (collection + end)).exists()), path
+                (
+                    found
+                    for end in (".json", ".jsonl")
+                    if (found := path / (collection + end)).exists()
+                ),
+                path,
             )
         elif path.stem != collection:
             return
@@ -67,13 +74,16 @@ class _Database(Source):
         self._db = client.get_default_database()
         self.name = f"{urlsplit(url).netloc.rpartition('@')[2]}/{self._db.name}"
         if self._db.book.find_one({"_id": "book"}) is not None:
-            raise NotABook(f"source: {self.name} is the database of a book: memoranda copy moves books")
+            raise NotABook(
+                f"source: {self.name} is the database of a book: memoranda copy moves books"
+            )
 
     def documents(self, collection: str) -> Iterator[dict[str, Any]]:
         listed = next(iter(self._db.list_collections(filter={"name": collection})), None)
         if listed is not None and listed["type"] != "collection":
             raise InvalidInput(
-                f"source: {collection} is a {listed['type']}, and only collections are read", field="source"
+                f"source: {collection} is a {listed['type']}, and only collections are read",
+                field="source",
             )
         return map(plain, self._db[collection].find().sort("_id", 1) if listed is not None else ())
 

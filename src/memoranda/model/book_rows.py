@@ -295,7 +295,9 @@ def refuse_other_copy(stored: Mapping[str, bytes], copy: str) -> None:
     """Raise ``Conflict`` unless the book is the unfinished copy with this id."""
     arrival = marks_of(stored)[1]
     if arrival is None or arrival.copy != copy:
-        raise Conflict("another run of memoranda copy finished this copy, or began it anew: run yours again")
+        raise Conflict(
+            "another run of memoranda copy finished this copy, or began it anew: run yours again"
+        )
 
 
 def refuse_other_secret(secret: bytes, present: bytes) -> None:
@@ -307,7 +309,9 @@ def refuse_other_secret(secret: bytes, present: bytes) -> None:
 def refused_era(*, ended: bool) -> Conflict | Erased:
     """Return the error for adding an owner whose era (time since the last whole erasure) is in this book already."""
     if ended:
-        return Erased("this owner was erased here after the export was made: the records do not come back")
+        return Erased(
+            "this owner was erased here after the export was made: the records do not come back"
+        )
     return Conflict("these records are in this book already, under another owner")
 
 
@@ -329,7 +333,9 @@ def refused_operation(position: int) -> Conflict:
 def moved(departure: Departure) -> Moved:
     """Return the error for writing a book that is being copied, or has moved."""
     if departure.whole:
-        return Moved(f"this book has moved to {departure.address}: open it there", departure.address)
+        return Moved(
+            f"this book has moved to {departure.address}: open it there", departure.address
+        )
     return Moved(
         f"this book is being copied to {departure.address} and cannot be written until that is finished: try again then. "
         f"If the copy was stopped, finish it with: memoranda copy THIS_BOOK {departure.address}, or add --cancel to write the book again",

@@ -139,7 +139,11 @@ class UnusableReply(GivenUp):
 def told(reason: str) -> str:
     """Return the reason why a job failed, or waits, as a text that every engine can store."""
     # The reason may quote a model or a provider, so characters that no text may contain are replaced and surrogate halves joined.
-    whole = reason.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    whole = (
+        reason.replace("\x00", "\ufffd")
+        .encode("utf-16", "surrogatepass")
+        .decode("utf-16", "replace")
+    )
     return whole[:ERROR_LENGTH]
 
 

@@ -176,7 +176,10 @@ def _filter_of(spelled: str) -> DataFilter:
     schemas, conditions = json.loads(spelled)
     return DataFilter(
         None if schemas is None else frozenset(schemas),
-        tuple(Condition(tuple(path), Operator(operator), operand) for path, operator, operand in conditions),
+        tuple(
+            Condition(tuple(path), Operator(operator), operand)
+            for path, operator, operand in conditions
+        ),
     )
 
 
@@ -248,10 +251,13 @@ def conditions_at(name: str, given: Any) -> Iterator[Condition]:
 
 def data_filter(schemas: frozenset[str] | None, given: Mapping[str, Any]) -> DataFilter | None:
     """Check all conditions on data, by the names of their paths; None if there is none."""
-    conditions = tuple(one for name, operators in given.items() for one in conditions_at(name, operators))
+    conditions = tuple(
+        one for name, operators in given.items() for one in conditions_at(name, operators)
+    )
     if len(conditions) > MOST_CONDITIONS:
         raise InvalidInput(
-            f"only: it has {len(conditions)} conditions on data; give at most {MOST_CONDITIONS}", field="only"
+            f"only: it has {len(conditions)} conditions on data; give at most {MOST_CONDITIONS}",
+            field="only",
         )
     return None if schemas is None and not conditions else DataFilter(schemas, conditions)
 
@@ -286,7 +292,8 @@ def _read_path(name: str, at: str) -> tuple[str, ...]:
         )
     if len(parts) > MOST_PARTS + 1:
         raise InvalidInput(
-            f"{at}: the path has {len(parts) - 1} parts; data is at most {MOST_PARTS} levels deep", field=at
+            f"{at}: the path has {len(parts) - 1} parts; data is at most {MOST_PARTS} levels deep",
+            field=at,
         )
     return tuple(parts[1:])
 
@@ -298,17 +305,23 @@ def _operand(operator: Operator, given: Any, at: str) -> str:
         if not isinstance(given, (list, tuple, set, frozenset)):
             raise InvalidInput(f"{at}: give a list of values, not {type(given).__name__}", field=at)
         if len(given) > MOST_CHOICES:
-            raise InvalidInput(f"{at}: it has {len(given)} values; give at most {MOST_CHOICES}", field=at)
+            raise InvalidInput(
+                f"{at}: it has {len(given)} values; give at most {MOST_CHOICES}", field=at
+            )
         given = sorted(given, key=repr) if isinstance(given, (set, frozenset)) else list(given)
     if operator in ORDERING and not (isinstance(given, str) or is_number(given)):
         found = "null" if given is None else type(given).__name__
-        raise InvalidInput(f"{at}: only numbers and texts have an order; {found} has none", field=at)
+        raise InvalidInput(
+            f"{at}: only numbers and texts have an order; {found} has none", field=at
+        )
     if (fault := _fault(given, 0)) is not None:
         raise InvalidInput(f"{at}: {fault}", field=at)
     try:
         text = _spell(given)
     except (TypeError, ValueError):
-        raise InvalidInput(f"{at}: it cannot be written as JSON: give finite numbers", field=at) from None
+        raise InvalidInput(
+            f"{at}: it cannot be written as JSON: give finite numbers", field=at
+        ) from None
     if len(text) > OPERAND_SIZE:
         raise InvalidInput(
             f"{at}: it takes {len(text)} characters as JSON; give at most {OPERAND_SIZE}", field=at
@@ -317,7 +330,9 @@ def _operand(operator: Operator, given: Any, at: str) -> str:
 
 
 #: Spells an operand; its keys are ordered, so that equal conditions have equal texts.
-_spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_spell = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
 
 
 def _fault(value: Any, depth: int) -> str | None:

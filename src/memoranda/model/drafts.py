@@ -91,7 +91,8 @@ class Reading(Value):
     def _consistent(self) -> Self:
         owner, places = self.thread.owner, [read.message.seq for read in self.messages]
         if any(
-            read.message.thread != self.thread.id or read.message.owner != owner for read in self.messages
+            read.message.thread != self.thread.id or read.message.owner != owner
+            for read in self.messages
         ):
             raise ValueError("a message belongs to another thread")
         if places != sorted(set(places)):
@@ -117,7 +118,9 @@ class Reading(Value):
 
     def profile(self, schema: str) -> ProfileDocument | None:
         """Return the profile document of that schema, or None."""
-        return next((document for document in self.profiles if document.schema_name == schema), None)
+        return next(
+            (document for document in self.profiles if document.schema_name == schema), None
+        )
 
 
 class _Resting(Value):
@@ -208,7 +211,9 @@ class ProfilePatch(_Resting):
     def followed_by(self, other: ProfilePatch) -> ProfilePatch:
         """Return this patch with those operations of another one that it does not have."""
         more = [one for one in other.with_sources() if one[0] not in self.operations]
-        cited = tuple({(one.message, one.quote): one for one in (*self.cited, *other.cited)}.values())[:100]
+        cited = tuple(
+            {(one.message, one.quote): one for one in (*self.cited, *other.cited)}.values()
+        )[:100]
         known = {one.message for one in cited}
         more = [one for one in more if known.issuperset(one[1])]
         of = (*(sources for _, sources in self.with_sources()), *(sources for _, sources in more))

@@ -56,7 +56,11 @@ class Evidence(Value):
         """Return the evidence without erased records; None if no record is left."""
         sources = tuple(id for id in self.sources if id not in gone)
         faulty = tuple(id for id in self.faulty if id not in gone)
-        return self.model_copy(update={"sources": sources, "faulty": faulty}) if sources or faulty else None
+        return (
+            self.model_copy(update={"sources": sources, "faulty": faulty})
+            if sources or faulty
+            else None
+        )
 
 
 class ExperienceLine(Record):
@@ -78,7 +82,11 @@ class ExperienceLine(Record):
 
     def identity(self) -> tuple[Any, ...] | None:
         """Return the field and the line without regard to case and spaces; None for a retired line."""
-        return None if self.retired_at is not None else (self.field, " ".join(self.line.casefold().split()))
+        return (
+            None
+            if self.retired_at is not None
+            else (self.field, " ".join(self.line.casefold().split()))
+        )
 
     def rests_on(self) -> tuple[UUID, ...]:
         return (*self.stands_on(), *self.past)
@@ -117,7 +125,9 @@ class ExperienceLine(Record):
     @property
     def users(self) -> int:
         """The number of users with valid evidence for this line."""
-        return sum(part.owner.kind is OwnerKind.USER and bool(part.sources) for part in self.evidence)
+        return sum(
+            part.owner.kind is OwnerKind.USER and bool(part.sources) for part in self.evidence
+        )
 
     @property
     def guarded(self) -> bool:
@@ -185,4 +195,6 @@ class RetireExperience:
     reason: str = ""
 
 
-ExperienceChange = AddExperience | AddEvidence | DoubtEvidence | ApproveExperience | RetireExperience
+ExperienceChange = (
+    AddExperience | AddEvidence | DoubtEvidence | ApproveExperience | RetireExperience
+)

@@ -22,7 +22,11 @@ def conversations_wait(count: int) -> str:
     """Return how many conversations wait to be formed, in words; empty if none does."""
     if not count:
         return ""
-    return "1 conversation waits to be formed" if count == 1 else f"{count} conversations wait to be formed"
+    return (
+        "1 conversation waits to be formed"
+        if count == 1
+        else f"{count} conversations wait to be formed"
+    )
 
 
 def part_waits(job: Job) -> str:
@@ -123,7 +127,9 @@ class FormingReport:
         states = [thread.state for thread in self.threads]
         counts = ", ".join(f"{state} {states.count(state)}" for state in dict.fromkeys(states))
         why = "; ".join(dict.fromkeys(one.because for one in self.threads if one.because))
-        told = f"threads {counts or '0'}; memories {len(self.memories)}, left out {len(self.left_out)}"
+        told = (
+            f"threads {counts or '0'}; memories {len(self.memories)}, left out {len(self.left_out)}"
+        )
         return f"<FormingReport {told}{': ' if why else ''}{why}>"
 
     def __str__(self) -> str:

@@ -66,7 +66,9 @@ def _escaped(label: str) -> str:
 def namespace_of(text: str) -> tuple[str, ...]:
     """Return the labels of a namespace that ``namespace_text`` wrote."""
     parts = text.split(_END)[:-1]
-    return tuple(part.replace(f"{_ESCAPE}2", _END).replace(f"{_ESCAPE}1", _ESCAPE) for part in parts)
+    return tuple(
+        part.replace(f"{_ESCAPE}2", _END).replace(f"{_ESCAPE}1", _ESCAPE) for part in parts
+    )
 
 
 def item_link(owner: Owner, namespace: Sequence[str], name: str) -> UUID:
@@ -100,7 +102,13 @@ class Item(Record):
     def identity(self) -> tuple[Any, ...]:
         """Return namespace and name with the audience: each audience has one item of a name."""
         audience = self.audience
-        return (list(self.namespace), self.name, audience.kind.value, audience.agent, list(audience.groups))
+        return (
+            list(self.namespace),
+            self.name,
+            audience.kind.value,
+            audience.agent,
+            list(audience.groups),
+        )
 
     def links(self) -> tuple[UUID, ...]:
         return (item_link(self.owner, self.namespace, self.name),)
@@ -139,7 +147,9 @@ def item_text(value: Any, index: Sequence[str] | None) -> str:
     """Return the text of a value by which recall finds it: of the given paths, or of all of it."""
     if index is None:
         return "\n".join(_lines(value))
-    return "\n".join(line for path in index for part in at_path(value, path) for line in _lines(part))
+    return "\n".join(
+        line for path in index for part in at_path(value, path) for line in _lines(part)
+    )
 
 
 def _lines(value: Any) -> Iterator[str]:
@@ -177,7 +187,11 @@ def at_path(value: Any, path: str) -> list[Any]:
             ]
         else:
             at = int(place)
-            found = [part[at] for part in found if isinstance(part, list) and -len(part) <= at < len(part)]
+            found = [
+                part[at]
+                for part in found
+                if isinstance(part, list) and -len(part) <= at < len(part)
+            ]
     return found
 
 

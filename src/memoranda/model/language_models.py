@@ -196,7 +196,9 @@ class Spent(Sums):
     def answered(self, usage: Usage) -> Spent:
         """Return the totals of the answers to these calls; the calls themselves are not counted again."""
         # A usage that counts no call is still one answer.
-        return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
+        return self.holding(
+            Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1}))
+        )
 
     def holding(self, sums: Sums) -> Spent:
         """Return a copy with other sums."""

@@ -60,7 +60,9 @@ class Actor:
     kind: Literal["owner", "agent", "application", "system"] = "application"
     id: str | None = None
     #: The trust with which it acts at most; it is not stored.
-    trust: Trust = field(default=Trust.OPERATOR, repr=False, compare=False, metadata={"internal": True})
+    trust: Trust = field(
+        default=Trust.OPERATOR, repr=False, compare=False, metadata={"internal": True}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +221,14 @@ class Entry:
             replace(line, hash=None, erased=line.id not in stripped) if line.id in touched else line
             for line in self.lines
         )
-        ignored = tuple(replace(part, field=None) if part.id in touched else part for part in self.ignored)
+        ignored = tuple(
+            replace(part, field=None) if part.id in touched else part for part in self.ignored
+        )
         if gone is not None:
             note = self.note
-            if OPERATION in note and any(line.id in gone or line.id in redacted for line in self.lines):
+            if OPERATION in note and any(
+                line.id in gone or line.id in redacted for line in self.lines
+            ):
                 # Its key is the operation's id, so whoever knows that could check a guess of what was erased.
                 note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}
             return replace(self, lines=lines, ignored=ignored, note=note)
@@ -233,7 +239,9 @@ class Entry:
 def aged_of(entry: Entry) -> dict[UUID, UUID]:
     """Return the messages an entry removed because of their age, each with its thread, in the order of the note."""
     threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
-    return dict(zip((line.id for line in entry.lines if line.verb is Verb.AGE), threads, strict=False))
+    return dict(
+        zip((line.id for line in entry.lines if line.verb is Verb.AGE), threads, strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +282,9 @@ class Receipt:
         counted = Counter(f"{item.verb.value} {item.type.value}" for item in self.items)
         done = [what if count == 1 else f"{what} ×{count}" for what, count in counted.items()]
         first = f", first id {self.items[0].id}" if self.items else ""
-        ignored = "".join(f"; ignored: {code}" for code in dict.fromkeys(part.code for part in self.ignored))
+        ignored = "".join(
+            f"; ignored: {code}" for code in dict.fromkeys(part.code for part in self.ignored)
+        )
         again = ", applied before" if self.repeated else ""
         done = [f"would {what}" for what in done] if self.dry_run else done
         return (
@@ -285,7 +295,9 @@ class Receipt:
     @property
     def id(self) -> UUID:
         """The id of the record that the write made or changed first, or else of one that it left unchanged."""
-        found = [item.id for item in self.items] or [part.id for part in self.ignored if part.id is not None]
+        found = [item.id for item in self.items] or [
+            part.id for part in self.ignored if part.id is not None
+        ]
         if not found:
             raise NotFound("this write changed nothing; see receipt.ignored")
         return found[0]
@@ -357,7 +369,9 @@ class ErasureReceipt:
     more: int = 0
     #: Of a dry run: what would go, and the records that would stay without a part, as they would be.
     plan: Traces | None = None
-    left: Mapping[UUID, Record] = field(default_factory=dict, repr=False, metadata={"internal": True})
+    left: Mapping[UUID, Record] = field(
+        default_factory=dict, repr=False, metadata={"internal": True}
+    )
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = ""
     #: The part that the target's view may see: what ``as_seen`` takes over. None if the view sees all of it.
@@ -378,11 +392,18 @@ class ErasureReceipt:
         )
 
     def __repr__(self) -> str:
-        parts = ["removed " + (", ".join(f"{place} {n}" for place, n in self.removed.items()) or "nothing")]
+        parts = [
+            "removed "
+            + (", ".join(f"{place} {n}" for place, n in self.removed.items()) or "nothing")
+        ]
         parts += [f"{len(self.kept)} kept for other sources"] if self.kept else []
         parts += [f"{len(self.repeated)} forgotten before"] if self.repeated else []
         parts += [f"still in {', '.join(self.still_in)}"] if self.still_in else []
-        parts += [f"may still be told by {len(self.still_tells) + self.more}"] if self.still_tells else []
+        parts += (
+            [f"may still be told by {len(self.still_tells) + self.more}"]
+            if self.still_tells
+            else []
+        )
         return f"<ErasureReceipt for {self.owner}, {self.state}: {'; '.join(parts)}>"
 
 

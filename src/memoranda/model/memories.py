@@ -98,7 +98,9 @@ def _span_of_text(text: str) -> dict[str, Any]:
     """Return the fields of the span for "2023-05-07", "2023-05", "2023" or "2026-10-12/2026-10-16" (both days included)."""
     sides = [_ISO_PARTS.fullmatch(side.strip()) for side in text.split("/")]
     if len(sides) > 2 or None in sides:
-        raise ValueError("is no day; write 2023-05-07, 2023-05, 2023, or two of them with / between")
+        raise ValueError(
+            "is no day; write 2023-05-07, 2023-05, 2023, or two of them with / between"
+        )
     first, last = (_ends_of(side) for side in (sides[0], sides[-1]) if side is not None)
     parts = sides[0].lastindex if sides[0] is not None else 0
     named = (Granularity.YEAR, Granularity.MONTH, Granularity.DAY)[(parts or 1) - 1]
@@ -234,20 +236,28 @@ class Memory(Record):
 
     @model_validator(mode="after")
     def _period(self) -> Memory:
-        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
+        if (
+            self.valid_from is not None
+            and self.valid_to is not None
+            and self.valid_to < self.valid_from
+        ):
             raise ValueError("valid_to lies before valid_from; correct one of them")
         return self
 
     @model_validator(mode="after")
     def _quoted(self) -> Memory:
         if any(one.message not in self.sources for one in self.quotes):
-            raise ValueError("a quote is from a message that is not among the sources; add it to the sources")
+            raise ValueError(
+                "a quote is from a message that is not among the sources; add it to the sources"
+            )
         return self
 
     @property
     def ends_at(self) -> datetime | None:
         """The moment from which it is not valid any more, or not kept; None if there is none."""
-        return min((end for end in (self.valid_to, self.expires_at) if end is not None), default=None)
+        return min(
+            (end for end in (self.valid_to, self.expires_at) if end is not None), default=None
+        )
 
     @property
     def active(self) -> bool:
@@ -299,18 +309,26 @@ class Memory(Record):
     def links(self) -> tuple[UUID, ...]:
         own = self.external_id
         return (
-            self.rests_on() if own is None else (*self.rests_on(), external_link(self.owner, self.type, own))
+            self.rests_on()
+            if own is None
+            else (*self.rests_on(), external_link(self.owner, self.type, own))
         )
 
     def _standing(self) -> Iterator[Unlisted]:
         return (group for group in self.unlisted if group.id not in self.past)
 
     def following(self, earlier: Record) -> Any:
-        return self.changed(past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier))
+        return self.changed(
+            past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier)
+        )
 
     def _grounds_without(self, gone: Container[UUID]) -> list[list[Any]]:
         """Return what is left of the sources of each part of a document: of the earlier statement, and of each change."""
-        parts = self.data.get("grounds") if isinstance(self.data, dict) and "document" in self.data else None
+        parts = (
+            self.data.get("grounds")
+            if isinstance(self.data, dict) and "document" in self.data
+            else None
+        )
         listed = parts if isinstance(parts, list) else []
         return [
             [one for one in part if not _is_among(one, gone)]

@@ -101,7 +101,9 @@ def _is_function(form: Mapping[str, Any]) -> bool:
 
 
 def _part(form: Mapping[str, Any], *, is_result: bool) -> NativePart:
-    return NativePart(next((str(form[name]) for name in _IDS if form.get(name)), ""), is_result, form)
+    return NativePart(
+        next((str(form[name]) for name in _IDS if form.get(name)), ""), is_result, form
+    )
 
 
 class ThreadStatus(StrEnum):
@@ -119,9 +121,15 @@ FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 
 #: Allowed changes of a thread's status; a finished thread may run again.
 STATUS_STEPS: dict[ThreadStatus, frozenset[ThreadStatus]] = {
-    ThreadStatus.CREATED: frozenset({ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
-    ThreadStatus.RUNNING: frozenset({ThreadStatus.PAUSED, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
-    ThreadStatus.PAUSED: frozenset({ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
+    ThreadStatus.CREATED: frozenset(
+        {ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}
+    ),
+    ThreadStatus.RUNNING: frozenset(
+        {ThreadStatus.PAUSED, ThreadStatus.COMPLETED, ThreadStatus.FAILED}
+    ),
+    ThreadStatus.PAUSED: frozenset(
+        {ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}
+    ),
     ThreadStatus.COMPLETED: frozenset({ThreadStatus.RUNNING}),
     ThreadStatus.FAILED: frozenset({ThreadStatus.RUNNING}),
 }
@@ -284,7 +292,9 @@ class Message(Record):
                 return None
             content = NO_WORDS
         removed = united((*self.removed, *as_said(spans, self.removed)))
-        left: Message = self.changed(content=content, native=native, token_count=None, removed=removed)
+        left: Message = self.changed(
+            content=content, native=native, token_count=None, removed=removed
+        )
         return left
 
     def passage_text(self) -> str:
@@ -354,13 +364,17 @@ class Episode(Record):
     def links(self) -> tuple[UUID, ...]:
         own = self.external_id
         return (
-            self.rests_on() if own is None else (*self.rests_on(), external_link(self.owner, self.type, own))
+            self.rests_on()
+            if own is None
+            else (*self.rests_on(), external_link(self.owner, self.type, own))
         )
 
     def passage_text(self) -> str:
         """Return goal, summary, tags and tools, each on a line of its own; empty ones are left out."""
         tools = " ".join(call.tool for call in self.tool_calls)
-        return "\n".join(part for part in (self.goal, self.summary, " ".join(self.tags), tools) if part)
+        return "\n".join(
+            part for part in (self.goal, self.summary, " ".join(self.tags), tools) if part
+        )
 
 
 class WholeCall(Value):

@@ -47,7 +47,9 @@ class Use(Value):
     @classmethod
     def of_columns(cls, strength: float, used_at: int | None, count: int) -> Use:
         """Build a use from its three columns in a database."""
-        return cls(strength=strength, used_at=None if used_at is None else moment(used_at), count=count)
+        return cls(
+            strength=strength, used_at=None if used_at is None else moment(used_at), count=count
+        )
 
     @property
     def columns(self) -> tuple[float, int | None, int]:

@@ -43,11 +43,15 @@ def of_change(before: Any, held: Grounds, after: Any, given: Grounds) -> Grounds
     if not isinstance(after, (list, tuple)) or not after:
         kept = held[0] if isinstance(before, dict) and isinstance(after, dict) else ()
         return (joined((*kept, *given[0])),)
-    earlier = [*zip(before, held, strict=True)] if isinstance(before, (list, tuple)) and before else []
+    earlier = (
+        [*zip(before, held, strict=True)] if isinstance(before, (list, tuple)) and before else []
+    )
     return _of_items(earlier, after, given)
 
 
-def _of_items(earlier: list[tuple[Any, tuple[UUID, ...]]], after: Sequence[Any], given: Grounds) -> Grounds:
+def _of_items(
+    earlier: list[tuple[Any, tuple[UUID, ...]]], after: Sequence[Any], given: Grounds
+) -> Grounds:
     waiting: dict[Any, list[int]] = {}
     for place, (item, _) in enumerate(earlier):
         waiting.setdefault(comparable(item), []).append(place)
@@ -161,7 +165,9 @@ class ProfileDocument(Record):
         return self.grounds.get(name) or ((),) * places(self.body.get(name))
 
     def following(self, earlier: Record) -> Any:
-        return self.changed(past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier))
+        return self.changed(
+            past=past_of(self, earlier), unlisted=with_earlier(self.unlisted, earlier)
+        )
 
     def without(self, gone_of: Callable[[Any], Container[UUID]]) -> ProfileDocument | None:
         """Return this document without fields that lost all their sources, and without earlier versions, or None.
@@ -288,7 +294,9 @@ class Key(Record):
         users = {*(self.owners or ()), *((self.person,) if self.person else ())}
         named = {OwnerKind.USER: users, OwnerKind.GROUP: {*(self.groups or ())}}
         found = {
-            Owner(tenant=self.owner.tenant, kind=kind, id=id) for kind, ids in named.items() for id in ids
+            Owner(tenant=self.owner.tenant, kind=kind, id=id)
+            for kind, ids in named.items()
+            for id in ids
         }
         return frozenset(found if self.opens is None else found | {self.opens})
 

@@ -205,7 +205,9 @@ class Hit:
     #: True for a memory whose time is over: its end or, of what lay ahead when it was said, its last day has passed.
     past: bool = False
     #: Finds its excerpt; without it, that is the whole text.
-    find_excerpt: FindExcerpt | None = field(default=None, compare=False, metadata={"internal": True})
+    find_excerpt: FindExcerpt | None = field(
+        default=None, compare=False, metadata={"internal": True}
+    )
 
     def __repr__(self) -> str:
         words = f" by {', '.join(word for word, _ in self.words[:5])}" if self.words else ""
@@ -290,7 +292,9 @@ def place_of(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:
-        raise InvalidInput("cursor: it was not returned by a page; begin without a cursor", field="cursor")
+        raise InvalidInput(
+            "cursor: it was not returned by a page; begin without a cursor", field="cursor"
+        )
     return int(cursor)
 
 
@@ -338,5 +342,8 @@ class BookFacts:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        held = ", ".join(f"{type} {count}" for type, count in self.records.items() if count) or "no records"
+        held = (
+            ", ".join(f"{type} {count}" for type, count in self.records.items() if count)
+            or "no records"
+        )
         return f"<BookFacts {self.engine} {self.address}: owners {self.owners}; {held}; {self.bytes:,} bytes>"

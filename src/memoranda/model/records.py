@@ -250,14 +250,18 @@ class Limits(Value):
         le=1_000_000,
         description="Hours after which a new thread and its messages are out of every read; unset: they stay.",
     )
-    key_length: int = Field(default=100, ge=1, le=255, description="Most characters of a memory's key.")
+    key_length: int = Field(
+        default=100, ge=1, le=255, description="Most characters of a memory's key."
+    )
     content_length: int = Field(
         default=1000, ge=1, le=100_000, description="Most characters of a memory's content."
     )
     message_length: int = Field(
         default=1_048_576, ge=1, le=16_777_216, description="Most characters of one message."
     )
-    batch: int = Field(default=1000, ge=1, le=100_000, description="Most messages or changes in one call.")
+    batch: int = Field(
+        default=1000, ge=1, le=100_000, description="Most messages or changes in one call."
+    )
     writes_per_run: int = Field(
         default=10,
         ge=1,
@@ -279,7 +283,10 @@ class Limits(Value):
         description="Most items of one owner; at this number new ones are refused.",
     )
     item_size: int = Field(
-        default=1_048_576, ge=1, le=16_777_216, description="Most bytes of an item's value, as JSON in UTF-8."
+        default=1_048_576,
+        ge=1,
+        le=16_777_216,
+        description="Most bytes of an item's value, as JSON in UTF-8.",
     )
     archived_per_owner: int = Field(
         default=100_000,
@@ -302,7 +309,9 @@ class Limits(Value):
         le=1_000_000,
         description="Characters of a tool call's input and output that an episode keeps.",
     )
-    tool_calls: int = Field(default=100, ge=0, le=10_000, description="Tool calls that an episode keeps.")
+    tool_calls: int = Field(
+        default=100, ge=0, le=10_000, description="Tool calls that an episode keeps."
+    )
     overflow_length: int = Field(
         default=1_000_000,
         ge=0,
@@ -356,7 +365,9 @@ class RecordType(StrEnum):
 
 
 #: The types that recall can return.
-PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM})
+PASSAGE_TYPES = frozenset(
+    {RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM}
+)
 
 
 def slot_of(type_: RecordType, *identity: Any) -> bytes:
@@ -367,7 +378,8 @@ def slot_of(type_: RecordType, *identity: Any) -> bytes:
 def external_link(owner: Owner, type_: RecordType, external_id: str) -> UUID:
     """Return the id under which links find an owner's records of one type that have an external id."""
     return UUID(
-        bytes=slot_digest(canonical(["external id", *owner.parts, type_.value, external_id])), version=5
+        bytes=slot_digest(canonical(["external id", *owner.parts, type_.value, external_id])),
+        version=5,
     )
 
 
@@ -436,7 +448,9 @@ class Record(Value):
 def past_of(record: Record, earlier: Record) -> tuple[UUID, ...]:
     """Return the sources that only earlier versions of a record have, after a new version is added."""
     now = set(record.stands_on())
-    return tuple(dict.fromkeys(id for id in (*earlier.rests_on(), *record.rests_on()) if id not in now))
+    return tuple(
+        dict.fromkeys(id for id in (*earlier.rests_on(), *record.rests_on()) if id not in now)
+    )
 
 
 def those_of(sort: type[R], records: Iterable[Record]) -> list[R]:

@@ -18,7 +18,17 @@ from memoranda.model.values import Span, micros, moment
 _KEPT: Final = frozenset(
     {
         *("id", "tool_call_id", "tool_use_id", "toolCallId", "call_id", "response_id", "run_id"),
-        *("type", "kind", "part_kind", "role", "name", "tool_name", "model", "model_name", "provider_name"),
+        *(
+            "type",
+            "kind",
+            "part_kind",
+            "role",
+            "name",
+            "tool_name",
+            "model",
+            "model_name",
+            "provider_name",
+        ),
         *("timestamp", "finish_reason", "stop_reason", "status", "outcome", "media_type"),
     }
 )
@@ -164,7 +174,9 @@ class Traces:
             parts.setdefault((one.message, version, one.at), []).append(one.span)
         for id, version in self.looked.items():
             parts.setdefault((id, version, None), [])
-        return tuple(Redaction(id, united(spans), version, at) for (id, version, at), spans in parts.items())
+        return tuple(
+            Redaction(id, united(spans), version, at) for (id, version, at), spans in parts.items()
+        )
 
     def __repr__(self) -> str:
         if self.is_ambiguous:
@@ -174,7 +186,9 @@ class Traces:
         return f"<Traces: {', '.join(parts)}; may still be told by {len(self.still_tells) + self.more}>"
 
 
-def strings_of(native: Any, pointer: str = "", *, kept: Collection[str] = _KEPT) -> Iterator[tuple[str, str]]:
+def strings_of(
+    native: Any, pointer: str = "", *, kept: Collection[str] = _KEPT
+) -> Iterator[tuple[str, str]]:
     """Yield each string and number in JSON with its JSON pointer, without the fields that a program needs as they are."""
     if isinstance(native, str):
         yield pointer, native
@@ -208,7 +222,9 @@ def with_strings(native: Any, texts: Mapping[str, str | None], pointer: str = ""
     if isinstance(native, list):
         entries = ((inner, f"{pointer}/{place}") for place, inner in enumerate(native))
         return [
-            with_strings(inner, texts, place) for inner, place in entries if texts.get(place, "") is not None
+            with_strings(inner, texts, place)
+            for inner, place in entries
+            if texts.get(place, "") is not None
         ]
     return native
 
@@ -234,7 +250,9 @@ def _is_listed(data: Any, pointer: str) -> bool:
     """True if a JSON pointer leads to an entry of a list."""
     for token in pointer.split("/")[1:-1]:
         data = (
-            data[int(token)] if isinstance(data, list) else data[token.replace("~1", "/").replace("~0", "~")]
+            data[int(token)]
+            if isinstance(data, list)
+            else data[token.replace("~1", "/").replace("~0", "~")]
         )
     return isinstance(data, list)
 
@@ -273,7 +291,9 @@ def as_now(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
     for one in spans:
         gaps = [gap for gap in removed if gap.path == one.path]
         places = [one.start, one.end]
-        places += [place for gap in gaps for place in (gap.start, gap.end) if one.start < place < one.end]
+        places += [
+            place for gap in gaps for place in (gap.start, gap.end) if one.start < place < one.end
+        ]
         places.sort()
         for start, end in pairwise(places):
             if start < end and not any(gap.start <= start < gap.end for gap in gaps):
@@ -334,7 +354,10 @@ def dump_redactions(redactions: Iterable[Redaction]) -> list[Any]:
     return [
         [
             one.message.hex,
-            [[span.start, span.end, *([] if span.path is None else [span.path])] for span in one.spans],
+            [
+                [span.start, span.end, *([] if span.path is None else [span.path])]
+                for span in one.spans
+            ],
             *([] if one.at is None else [micros(one.at)]),
         ]
         for one in redactions
@@ -344,7 +367,10 @@ def dump_redactions(redactions: Iterable[Redaction]) -> list[Any]:
 def load_redactions(given: Iterable[Any]) -> Iterator[Redaction]:
     """Yield redactions from JSON that ``dump_redactions`` made; raise an error for anything else."""
     for id, places, *at in given:
-        spans = (Span(start=start, end=end, path=path[0] if path else None) for start, end, *path in places)
+        spans = (
+            Span(start=start, end=end, path=path[0] if path else None)
+            for start, end, *path in places
+        )
         yield Redaction(UUID(id), tuple(spans), at=moment(at[0]) if at else None)
 
 

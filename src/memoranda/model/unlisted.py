@@ -39,9 +39,13 @@ class Unlisted(Value):
     dropped: tuple[UUID, ...] = ()
 
     @classmethod
-    def of(cls, id: UUID, sources: Collection[UUID], version: int, *, past: bool = False) -> Unlisted:
+    def of(
+        cls, id: UUID, sources: Collection[UUID], version: int, *, past: bool = False
+    ) -> Unlisted:
         """Return a new group of these sources."""
-        return cls(id=id, count=len(sources), digest=_hex(_digest(sources)), version=version, past=past)
+        return cls(
+            id=id, count=len(sources), digest=_hex(_digest(sources)), version=version, past=past
+        )
 
     def has(self, sources: Collection[UUID]) -> bool:
         """True if these are the sources of the group."""
@@ -96,7 +100,9 @@ def unlisted_of(record: object) -> tuple[Unlisted, ...]:
 def are_counted(record: object, members: Mapping[UUID, Collection[UUID]]) -> bool:
     """True if these are the groups of a record's unlisted sources, each with as many and the same as the record says."""
     groups = unlisted_of(record)
-    return members.keys() == {group.id for group in groups} and all(g.has(members[g.id]) for g in groups)
+    return members.keys() == {group.id for group in groups} and all(
+        g.has(members[g.id]) for g in groups
+    )
 
 
 def with_earlier(groups: tuple[Unlisted, ...], earlier: object) -> tuple[Unlisted, ...]:
@@ -118,7 +124,9 @@ def between(sources: Sequence[UUID]) -> Sequence[UUID]:
     return sources[FIRST:-_LAST] if len(sources) > MOST_LISTED else ()
 
 
-def listed_again(entry: tuple[UUID, ...], groups: MutableMapping[UUID, frozenset[UUID]]) -> tuple[UUID, ...]:
+def listed_again(
+    entry: tuple[UUID, ...], groups: MutableMapping[UUID, frozenset[UUID]]
+) -> tuple[UUID, ...]:
     """Return an entry that lists as many sources as it should after some were lost: the group gives its oldest ones.
 
     The entry ends with the id of its group, if there is one; a group that is left without sources leaves the entry.

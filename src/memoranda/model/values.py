@@ -74,7 +74,9 @@ def new_id() -> UUID:
 def derived_id(at: datetime, identity: bytes) -> UUID:
     """Return an identifier that is the same whenever it is derived from the same time and identity."""
     tail = int.from_bytes(blake2b(identity, digest_size=10, person=b"derived id").digest(), "big")
-    value = (int(at.timestamp() * 1000) & (1 << 48) - 1) << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64
+    value = (
+        (int(at.timestamp() * 1000) & (1 << 48) - 1) << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64
+    )
     return UUID(int=value | 0b10 << 62 | tail & (1 << 62) - 1)
 
 
@@ -161,7 +163,9 @@ def _name(value: str) -> str:
     _filled(value)
     if len(value) > NAME_LENGTH:
         raise ValueError(f"has {len(value)} characters; the longest name has {NAME_LENGTH}")
-    if not value.isprintable() and any(unicodedata.category(character) == "Cc" for character in value):
+    if not value.isprintable() and any(
+        unicodedata.category(character) == "Cc" for character in value
+    ):
         raise ValueError("holds a control character; names are one line of visible text")
     return value
 
@@ -300,7 +304,9 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-_spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode
+_spell = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str
+).encode
 
 
 def canonical(value: Any) -> bytes:
@@ -367,5 +373,7 @@ class Span(Value):
     @model_validator(mode="after")
     def _ordered(self) -> Span:
         if self.end <= self.start:
-            raise ValueError("end lies before start or on it; give the place after the last character")
+            raise ValueError(
+                "end lies before start or on it; give the place after the last character"
+            )
         return self

@@ -43,7 +43,9 @@ class Embedding:
     def __post_init__(self) -> None:
         for field in ("provider", "model"):
             if not getattr(self, field):
-                raise InvalidInput(f"embedding.{field}: it is empty; name it", field=f"embedding.{field}")
+                raise InvalidInput(
+                    f"embedding.{field}: it is empty; name it", field=f"embedding.{field}"
+                )
         if not 1 <= self.dimension <= LARGEST_DIMENSION:
             raise InvalidInput(
                 f"embedding.dimension: {self.dimension} is not from 1 to {LARGEST_DIMENSION}",
@@ -105,7 +107,8 @@ def pack_vectors(units: NDArray[np.float32]) -> list[bytes]:
     """Pack each row of an array as ``pack_vector`` packs one vector."""
     if units.ndim != 2 or not np.isfinite(units).all():
         raise InvalidInput(
-            f"vectors: give rows of finite numbers, not an array of shape {units.shape}", field="vectors"
+            f"vectors: give rows of finite numbers, not an array of shape {units.shape}",
+            field="vectors",
         )
     scales = (np.abs(units).max(axis=1, initial=0.0) / _MOST).astype("<f4")
     packed = np.zeros(len(units), dtype=_layout(units.shape[1]))

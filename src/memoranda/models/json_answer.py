@@ -37,7 +37,9 @@ def _outline(schema: Any, defined: dict[str, Any]) -> str:
     if isinstance(fields, Mapping):
         return "{" + ", ".join(_field(name, one, defined) for name, one in fields.items()) + "}"
     kinds = schema.get("type", "any")
-    return " | ".join(_WORDS.get(one, one) for one in ([kinds] if isinstance(kinds, str) else kinds))
+    return " | ".join(
+        _WORDS.get(one, one) for one in ([kinds] if isinstance(kinds, str) else kinds)
+    )
 
 
 def _field(name: str, schema: Any, defined: dict[str, Any]) -> str:
@@ -74,7 +76,9 @@ def read_json(text: str) -> dict[str, Any]:
     if not found:
         raise Unreadable("the answer contains no JSON object; write one")
     if any(value != found[0] for value in found[1:]):
-        raise Unreadable(f"the answer contains {len(found)} different JSON values; write one object")
+        raise Unreadable(
+            f"the answer contains {len(found)} different JSON values; write one object"
+        )
     if not isinstance(found[0], dict):
         raise Unreadable("the answer is a list; write one object")
     return _storable(found[0])

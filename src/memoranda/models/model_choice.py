@@ -82,9 +82,15 @@ class ModelsSettings(Value):
         default=(), description="Other models for single tasks, each as task=provider:model."
     )
     timeout_seconds: float = Field(
-        default=120.0, gt=0, le=86_400, allow_inf_nan=False, description="Longest time for one request."
+        default=120.0,
+        gt=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="Longest time for one request.",
     )
-    max_concurrent: int = Field(default=4, ge=1, le=256, description="Most requests at the same time.")
+    max_concurrent: int = Field(
+        default=4, ge=1, le=256, description="Most requests at the same time."
+    )
     native_output: bool | None = Field(
         default=None,
         description="Whether the provider is to enforce the schema of answers; unset: where it can.",
@@ -126,6 +132,8 @@ def _tasks(chosen: ModelsSettings) -> dict[str, str]:
     for line in chosen.tasks:
         task, _, model = (part.strip() for part in line.partition("="))
         if not task or not model:
-            raise InvalidInput(f"models.tasks: write {line!r} as task=provider:model", field="models.tasks")
+            raise InvalidInput(
+                f"models.tasks: write {line!r} as task=provider:model", field="models.tasks"
+            )
         found[task] = model
     return found

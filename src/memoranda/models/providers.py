@@ -74,7 +74,11 @@ _CONTENT = re.compile(r"content|moderation|safety|policy|invalid_prompt")
 #: PydanticAI's error (narrower ones first), the reason, and what to do.
 _REFUSALS = (
     ("ModelQuotaExceededError", "quota", "the account's quota or credit is used up: raise it"),
-    ("ModelAuthenticationError", "credentials", "it does not accept the credentials: check the key"),
+    (
+        "ModelAuthenticationError",
+        "credentials",
+        "it does not accept the credentials: check the key",
+    ),
     ("ModelNotFoundError", "model", "it does not know the model: check the name and the address"),
     ("ModelContextWindowExceededError", "length", "the request is longer than the model accepts"),
     ("ContentFilterError", "content", "it refuses this content"),
@@ -118,9 +122,7 @@ def _wait(exc: BaseException) -> float | None:
 
 
 #: Added to the instructions, unless the provider itself enforces the schema.
-_OUTLINE = (
-    "\n\nAnswer with one JSON object and nothing else; a name alone is a text; leave out what is empty:\n"
-)
+_OUTLINE = "\n\nAnswer with one JSON object and nothing else; a name alone is a text; leave out what is empty:\n"
 _AGAIN = "This answer cannot be used:\n"
 #: Sent instead of an empty turn, which providers refuse.
 _NOTHING = "(nothing)"
@@ -236,7 +238,12 @@ class RemoteModels:
                     model_request_parameters=parameters,
                     instrument=False,
                 )
-        except (faults.AgentRunError, faults.UserError, faults.FallbackExceptionGroup, OSError) as exc:
+        except (
+            faults.AgentRunError,
+            faults.UserError,
+            faults.FallbackExceptionGroup,
+            OSError,
+        ) as exc:
             failure = model_error(model.model_name, self._seconds, exc, faults)
         except (AttributeError, LookupError, TypeError, ValueError) as exc:
             # Clients raise these for a reply that is JSON but not an answer.
@@ -252,11 +259,15 @@ class RemoteModels:
         instructions = _instructions(request, held)
 
         def said(text: str) -> Any:
-            return of.ModelRequest(parts=[of.UserPromptPart(content=text)], instructions=instructions)
+            return of.ModelRequest(
+                parts=[of.UserPromptPart(content=text)], instructions=instructions
+            )
 
         messages = [said(request.content)]
         for earlier in request.earlier:
-            messages.append(of.ModelResponse(parts=[of.TextPart(content=earlier.answer or _NOTHING)]))
+            messages.append(
+                of.ModelResponse(parts=[of.TextPart(content=earlier.answer or _NOTHING)])
+            )
             messages.append(said(_AGAIN + "\n".join(f"- {fault}" for fault in earlier.faults)))
         return messages
 
@@ -266,15 +277,24 @@ class RemoteModels:
         of = pydantic_ai("models").ModelRequestParameters
         if not held:
             return of(output_mode="text", instruction_parts=parts)
-        shape = pydantic_ai("output").OutputObjectDefinition(json_schema=request.answer_schema, name="answer")
-        return of(output_mode="native", output_object=shape, allow_text_output=False, instruction_parts=parts)
+        shape = pydantic_ai("output").OutputObjectDefinition(
+            json_schema=request.answer_schema, name="answer"
+        )
+        return of(
+            output_mode="native",
+            output_object=shape,
+            allow_text_output=False,
+            instruction_parts=parts,
+        )
 
     def _settings_for(self, model: Any, request: ModelRequest) -> dict[str, Any]:
         settings: dict[str, Any] = {"cache": {"messages": False}}
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
         # Settings of the model itself have precedence over these.
-        unsaid = {name: value for name, value in settings.items() if name not in (model.settings or {})}
+        unsaid = {
+            name: value for name, value in settings.items() if name not in (model.settings or {})
+        }
         return unsaid | self._settings | {"max_tokens": request.largest}
 
 
@@ -289,10 +309,14 @@ def _instructions(request: ModelRequest, held: bool) -> str:
 
 def _answer(request: ModelRequest, response: Any, usage: Usage) -> ModelAnswer:
     text_part = pydantic_ai("messages").TextPart
-    text = _storable("".join(part.content for part in response.parts if isinstance(part, text_part)))
+    text = _storable(
+        "".join(part.content for part in response.parts if isinstance(part, text_part))
+    )
     kept = text if len(text) <= LONGEST_ANSWER else ""
     if response.finish_reason == "content_filter":
-        return ModelAnswer(text=kept, fault="the model refuses to answer", refused=True, usage=usage)
+        return ModelAnswer(
+            text=kept, fault="the model refuses to answer", refused=True, usage=usage
+        )
     try:
         return ModelAnswer(text=kept, value=read_json(text), usage=usage)
     except Unreadable as exc:
@@ -338,4 +362,6 @@ def _storable(text: str) -> str:
 
 def _line(name: str) -> str:
     """Return a name given by a provider, as one short line."""
-    return "".join(character for character in _storable(name)[:NAME_LENGTH] if character.isprintable())
+    return "".join(
+        character for character in _storable(name)[:NAME_LENGTH] if character.isprintable()
+    )

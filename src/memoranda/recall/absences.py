@@ -99,9 +99,13 @@ def _missing_hit(
     if id in every:
         rank, found = every[id]
         if asked.mode is Mode.RECENT:
-            return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: its rank is {rank}", rank)
+            return MissingHit(
+                id, WhyMissing.OUTRANKED, f"others are newer: its rank is {rank}", rank
+            )
         if asked.at_least is not None and (found.confidence or 0.0) < asked.at_least:
-            why = f"its confidence {found.confidence or 0.0:.2f} is below at_least {asked.at_least:g}"
+            why = (
+                f"its confidence {found.confidence or 0.0:.2f} is below at_least {asked.at_least:g}"
+            )
             return _missing_match(id, WhyMissing.UNSURE, why, every)
         return _outranked(id, hits, every)
     if record is None:
@@ -114,7 +118,9 @@ def _missing_hit(
             f"its type is {sort}; recall finds messages, memories and episodes only",
         )
     if unmet := _unmet(id, asked.only, field):
-        return MissingHit(id, WhyMissing.FILTERED, f"it does not meet these conditions: {', '.join(unmet)}")
+        return MissingHit(
+            id, WhyMissing.FILTERED, f"it does not meet these conditions: {', '.join(unmet)}"
+        )
     return MissingHit(id, WhyMissing.NO_MATCH, _unlike(asked))
 
 
@@ -127,7 +133,9 @@ def _missing_match(
     return MissingHit(id, because, why, rank, found.score / whole, found.terms(whole))
 
 
-def _outranked(id: UUID, hits: Sequence[Hit], every: Mapping[UUID, tuple[int, Match]]) -> MissingHit:
+def _outranked(
+    id: UUID, hits: Sequence[Hit], every: Mapping[UUID, tuple[int, Match]]
+) -> MissingHit:
     for hit in hits:
         for other in hit.folded:
             if other.record.id == id:

@@ -99,7 +99,11 @@ def _sources(record: Record) -> tuple[UUID, ...]:
 
 
 def _same_as(record: Record, others: Sequence[Record]) -> UUID | None:
-    return next((other.id for other in others if _says(other) == _says(record)), None) if others else None
+    return (
+        next((other.id for other in others if _says(other) == _says(record)), None)
+        if others
+        else None
+    )
 
 
 def _says(record: Record) -> tuple[object, ...]:
@@ -223,7 +227,14 @@ def listed(read: FoundRecords, conditions: Mapping[str, Any], now: datetime) -> 
     """Return the matches as hits with a rank but without scores."""
     records = [read.records[id] for id, _ in read.found if id in read.records]
     return tuple(
-        Hit(record, 0.0, rank, conditions=conditions, past=_past(record, now), find_excerpt=find_excerpt)
+        Hit(
+            record,
+            0.0,
+            rank,
+            conditions=conditions,
+            past=_past(record, now),
+            find_excerpt=find_excerpt,
+        )
         for rank, record in enumerate(records, start=1)
     )
 
@@ -260,7 +271,9 @@ MOST_USED = "most_used"
 _NEWEST_SHARE = 5
 
 
-async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
+async def most_used(
+    engine: Readable, owner: Owner, view: View, limit: int, only: Filter
+) -> tuple[Hit, ...]:
     """Return the memories most often used; some of the ``limit`` hits are reserved for the newest memories."""
     statuses = HELD if only.statuses is None else only.statuses
     of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
@@ -274,6 +287,8 @@ async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only
     conditions = conditions_of(frozenset({RecordType.MEMORY}), only)
     found = [(record, uses[id].count if id in uses else 0) for id, record in records.items()]
     return tuple(
-        Hit(record, float(count), rank, uses=count, conditions=conditions, find_excerpt=find_excerpt)
+        Hit(
+            record, float(count), rank, uses=count, conditions=conditions, find_excerpt=find_excerpt
+        )
         for rank, (record, count) in enumerate(found, start=1)
     )

@@ -74,7 +74,9 @@ class ShelfIndex:
         if len(rows):
             kept.append(build(rows, threads))
         vectors = delta.vectors or ("" if delta.whole else self.state.vectors)
-        self.state = IndexState(delta.mark, vectors, merge([segment for segment in kept if segment.living]))
+        self.state = IndexState(
+            delta.mark, vectors, merge([segment for segment in kept if segment.living])
+        )
         self._threads = threads
         self._fields = {}
 
@@ -110,7 +112,9 @@ class ShelfIndex:
         shelves = (self.segments(), *(other.segments() for other in others))
         name = tuple(id(other) for other in others)
         kept = self._fields.get(name)
-        if kept is not None and all(one is other for one, other in zip(kept[0], shelves, strict=True)):
+        if kept is not None and all(
+            one is other for one, other in zip(kept[0], shelves, strict=True)
+        ):
             return kept[1]
         made = Field(shelves)
         fields = self._fields if len(self._fields) < _MOST_FIELDS else {}
@@ -285,7 +289,9 @@ class ShelfCache:
         self.nbytes = 0
         self._forget_words()
 
-    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta, clears: int) -> ShelfIndex | None:
+    async def _apply(
+        self, owner: Owner, shelf: Shelf, delta: ShelfDelta, clears: int
+    ) -> ShelfIndex | None:
         """Return the shelf's index at the delta's mark or later. None if it was dropped since the delta was read."""
         index = self._indexes.get(shelf.number)
         if index is not None and index.mark >= delta.mark:

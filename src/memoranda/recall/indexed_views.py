@@ -55,7 +55,9 @@ class IndexedViews:
             return await self._engine.newest(owner, view, filter, limit, offset)
         return list(found.values())
 
-    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+    async def scan(
+        self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
+    ) -> Page:
         """Return a page of the passages that meet a filter, in the order of their ids."""
         only, down = self._only(view, filter), filter.newest_first
         start = np.frombuffer(cursor_of(cursor, down), dtype=">u8").astype(np.uint64)
@@ -68,7 +70,11 @@ class IndexedViews:
                 halves = _halves(field, places)
                 first, second = halves[:, 0], halves[:, 1]
                 among = first == start[0]
-                past = (first < start[0]) | (among & (second < start[1])) if down else (first > start[0])
+                past = (
+                    (first < start[0]) | (among & (second < start[1]))
+                    if down
+                    else (first > start[0])
+                )
                 places = places[past if down else past | (among & (second > start[1]))]
             chosen[:] = _first(field, places, limit + 1, down=down)
             return chosen[:limit]
@@ -160,7 +166,9 @@ async def beside(shelves: Sequence[ShelfIndex], pick: Pick) -> Sequence[UUID]:
     return pick(shelves)
 
 
-def _first(field: Field, places: Numbers, limit: int, *, down: bool, by_time: bool = False) -> list[UUID]:
+def _first(
+    field: Field, places: Numbers, limit: int, *, down: bool, by_time: bool = False
+) -> list[UUID]:
     """Return the ids of these passages in order, the lowest or with ``down`` the highest first; ``by_time`` orders by time first."""
     if not limit or not len(places):
         return []
@@ -169,7 +177,12 @@ def _first(field: Field, places: Numbers, limit: int, *, down: bool, by_time: bo
     lead = -field.at(places) if by_time else first
     if limit < len(places):
         leading = lead <= np.partition(lead, limit - 1)[limit - 1]
-        places, lead, first, second = places[leading], lead[leading], first[leading], second[leading]
+        places, lead, first, second = (
+            places[leading],
+            lead[leading],
+            first[leading],
+            second[leading],
+        )
     order = np.lexsort((second, first, lead))[:limit]
     return [UUID(bytes=id) for id in field.ids(places[order]).view("V16").tolist()]
 

@@ -62,7 +62,9 @@ class CandidateField(Field):
         threads = segment.columns["thread"].codes.take(
             self.row.take(self.there[: self.there.searchsorted(self.ends)])
         )
-        self.thread[self.there[: len(threads)]] = np.cumsum(np.diff(threads, prepend=threads[:1]) != 0)
+        self.thread[self.there[: len(threads)]] = np.cumsum(
+            np.diff(threads, prepend=threads[:1]) != 0
+        )
 
     def _measure(self) -> None:
         self.lengths = lengths = self.along(self.segments[0].lengths)
@@ -190,7 +192,12 @@ class LargeShelfSearch:
         return known
 
     async def _holders(
-        self, owner: Owner, view: View, shelves: Sequence[int], asked: SearchRequest, known: _Measurements
+        self,
+        owner: Owner,
+        view: View,
+        shelves: Sequence[int],
+        asked: SearchRequest,
+        known: _Measurements,
     ) -> list[int]:
         """Count the large shelves' passages that contain each word of the question, and those in each of its times."""
         words = [group.hashes for group in asked.question.groups]
@@ -213,13 +220,17 @@ class LargeShelfSearch:
     ) -> dict[UUID, None]:
         groups = asked.question.groups
         by_words = asked.mode in (Mode.HYBRID, Mode.WORDS)
-        words = list(zip((group.hashes for group in groups), holders, strict=False)) if by_words else []
+        words = (
+            list(zip((group.hashes for group in groups), holders, strict=False)) if by_words else []
+        )
         ids = await self._index.find_by_terms(query, words)
         if asked.mode is Mode.RECENT:
             ids += await self._index.find_newest(query)
         if by_words:
             for stretch in chain(*(stretches for _, stretches in asked.question.times)):
-                ids += await self._index.find_newest(replace(query, filter=_within(query.filter, stretch)))
+                ids += await self._index.find_newest(
+                    replace(query, filter=_within(query.filter, stretch))
+                )
         if asked.mode in (Mode.HYBRID, Mode.MEANING) and asked.question.vector is not None:
             ids += await self._index.find_by_vector(query, asked.vectors, asked.question.vector)
         return dict.fromkeys(ids)

@@ -50,11 +50,17 @@ class Recall(IndexedViews):
     """Finds passages of one engine for questions. Tasks of one event loop share it."""
 
     def __init__(
-        self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words
+        self,
+        engine: Readable,
+        *,
+        index_bytes: int = INDEX_BYTES,
+        forget: Callable[[], None] = forget_words,
     ) -> None:
         super().__init__(engine, index_bytes=index_bytes, forget=forget)
         self._large = (
-            LargeShelfSearch(engine.large_shelves) if isinstance(engine, SearchesLargeShelves) else None
+            LargeShelfSearch(engine.large_shelves)
+            if isinstance(engine, SearchesLargeShelves)
+            else None
         )
 
     @property
@@ -103,7 +109,9 @@ class Recall(IndexedViews):
                 if not why_not:
                     return Hits(most)
                 found = Hits(most)
-                found.missing = unlisted(why_not, await self._engine.get(owner, view, why_not), most)
+                found.missing = unlisted(
+                    why_not, await self._engine.get(owner, view, why_not), most
+                )
                 return found
             request = SearchRequest(
                 await parse_question(question, vector, now),
@@ -117,7 +125,9 @@ class Recall(IndexedViews):
             )
             conditions = conditions_of(types, only)
             hits = sure(await self._hits(owner, view, request, conditions, now), at_least)
-            missing = () if why_not is None else await self._missing(owner, view, why_not, request, hits)
+            missing = (
+                () if why_not is None else await self._missing(owner, view, why_not, request, hits)
+            )
         telemetry.count("recalls")
         found = Hits(hits)
         found.missing = missing
@@ -131,7 +141,12 @@ class Recall(IndexedViews):
         self.cache.clear()
 
     async def _hits(
-        self, owner: Owner, view: View, request: SearchRequest, conditions: Mapping[str, Any], now: datetime
+        self,
+        owner: Owner,
+        view: View,
+        request: SearchRequest,
+        conditions: Mapping[str, Any],
+        now: datetime,
     ) -> tuple[Hit, ...]:
         while True:
             found = await self._found(owner, view, request)
@@ -145,7 +160,12 @@ class Recall(IndexedViews):
             request.spare = 4 * (request.spare + request.limit)
 
     async def _missing(
-        self, owner: Owner, view: View, ids: Sequence[UUID], request: SearchRequest, hits: Sequence[Hit]
+        self,
+        owner: Owner,
+        view: View,
+        ids: Sequence[UUID],
+        request: SearchRequest,
+        hits: Sequence[Hit],
     ) -> tuple[MissingHit, ...]:
         clears = self.cache.clears
         deltas = await self._engine.since(owner, view, self.cache.mark)
@@ -190,7 +210,9 @@ class Recall(IndexedViews):
         choose = partial(self._candidates, owner, view, request, sight.shelves, shelves)
         candidates = await self._reading_data(owner, view, choose)
         if candidates is not None:
-            await self._reading_data(owner, view, partial(asyncio.to_thread, request.search_in, candidates))
+            await self._reading_data(
+                owner, view, partial(asyncio.to_thread, request.search_in, candidates)
+            )
         else:
             await self._reading_data(owner, view, partial(beside, shelves, request.pick))
         return await self._read(owner, view, request)
@@ -202,5 +224,8 @@ class Recall(IndexedViews):
         uses = await self._engine.uses(owner, view, memories) if memories else {}
         cited = cited_by(records.values())
         return FoundRecords(
-            request.found, records, uses, await self._engine.get(owner, view, cited) if cited else {}
+            request.found,
+            records,
+            uses,
+            await self._engine.get(owner, view, cited) if cited else {},
         )

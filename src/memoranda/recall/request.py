@@ -46,7 +46,9 @@ _MONTHS: Final = (
     "november nov novembre noviembre novembro",
     "december dec dezember dez décembre decembre diciembre dicembre dezembro",
 )
-_MONTH_OF: Final = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
+_MONTH_OF: Final = {
+    name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()
+}
 _MONTH: Final = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
 _DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.|er|º)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
@@ -91,9 +93,7 @@ _NUMBERS: Final = {
 }
 _NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _YESTERDAY: Final = "yesterday|gestern|ayer|hier soir|ieri|ontem|gisteren|igår"
-_BEFORE_YESTERDAY: Final = (
-    r"day\s+before\s+yesterday|vorgestern|anteayer|avant-hier|altro ieri|anteontem|eergisteren|förrgår"
-)
+_BEFORE_YESTERDAY: Final = r"day\s+before\s+yesterday|vorgestern|anteayer|avant-hier|altro ieri|anteontem|eergisteren|förrgår"
 _TODAY: Final = "today|heute|hoy|aujourd'hui|oggi|hoje|vandaag|idag"
 
 #: A question without a number and without any of these words names no time.
@@ -155,7 +155,9 @@ def times_of(question: str, now: datetime) -> Times:
             if all(match.end() <= start or end <= match.start() for start, end in taken):
                 taken.append(match.span())
                 for name, stretches in _named(match, now.astimezone(UTC)):
-                    found.setdefault(name, [(micros(since), micros(until)) for since, until in stretches])
+                    found.setdefault(
+                        name, [(micros(since), micros(until)) for since, until in stretches]
+                    )
     return tuple((name, stretches) for name, stretches in found.items() if stretches)
 
 
@@ -199,7 +201,10 @@ def _of_calendar(match: re.Match[str], now: datetime) -> Iterator[tuple[str, lis
         # "Last November", asked in November, means that of the year before.
         latest = now.year if month < now.month + (not said.get("last")) else now.year - 1
         years = [latest] if said.get("last") else [latest - back for back in range(_YEARS_BACK)]
-    yield f"{name or month} {said.get('year') or ''}".strip(), [_month(year, month) for year in years]
+    yield (
+        f"{name or month} {said.get('year') or ''}".strip(),
+        [_month(year, month) for year in years],
+    )
     if said.get("day"):
         days = (_day(year, month, int(said["day"])) for year in years)
         yield match.group(), [day for day in days if day is not None]
@@ -209,7 +214,9 @@ def _slashed(match: re.Match[str]) -> Iterator[tuple[str, list[_Stretch]]]:
     """Yield a day written in numbers alone: some people write the month first and some the day."""
     one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
     readings = {(one, other), (other, one)}
-    days = [day for month, date in sorted(readings) if month <= 12 and (day := _day(year, month, date))]
+    days = [
+        day for month, date in sorted(readings) if month <= 12 and (day := _day(year, month, date))
+    ]
     yield match["year"], [_year(year)]
     yield match.group(), days
 
@@ -249,7 +256,9 @@ def _year(year: int) -> _Stretch:
 
 
 def _month(year: int, month: int) -> _Stretch:
-    return datetime(year, month, 1, tzinfo=UTC), datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+    return datetime(year, month, 1, tzinfo=UTC), datetime(
+        year + month // 12, month % 12 + 1, 1, tzinfo=UTC
+    )
 
 
 def _day(year: int, month: int, day: int) -> _Stretch | None:
@@ -311,7 +320,11 @@ class SearchRequest:
     def search_in(self, field: Field, result: SearchRequest | None = None) -> None:
         """Search a field (a sequence of passages) and store the matches in ``result``, by default in this request."""
         result = result or self
-        best = self.best_in(field, self.limit) if self.mode is Mode.RECENT else self._enough(field, result)
+        best = (
+            self.best_in(field, self.limit)
+            if self.mode is Mode.RECENT
+            else self._enough(field, result)
+        )
         if self.pinned_first:
             pinned = replace(self.only, types=_MEMORIES, pinned=True)
             if self.only.types is None or self.only.types & _MEMORIES:
@@ -348,10 +361,14 @@ class SearchRequest:
     def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
         """Return the best ``limit`` matches in a field of passages; ``only`` replaces the request's own filter."""
         only = self.only if only is None else only
-        return search(field, self.question, limit=limit, only=only, mode=self.mode, vectors=self.vectors)
+        return search(
+            field, self.question, limit=limit, only=only, mode=self.mode, vectors=self.vectors
+        )
 
 
-async def parse_question(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
+async def parse_question(
+    question: str, vector: NDArray[np.float32] | None, now: datetime
+) -> SearchQuestion:
     """Find the words and times that a question names; a long one is parsed in an operating-system thread."""
     if len(question) > _LONG_QUESTION:
         return await asyncio.to_thread(_parsed, question, vector, now)
@@ -360,17 +377,25 @@ async def parse_question(question: str, vector: NDArray[np.float32] | None, now:
 
 def _parsed(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
     groups = query_groups(question)
-    return SearchQuestion(groups, vector, times_of(question, now), near_terms(groups), asks_you(question))
+    return SearchQuestion(
+        groups, vector, times_of(question, now), near_terms(groups), asks_you(question)
+    )
 
 
-def passage_filter(types: frozenset[RecordType], only: Filter, now: datetime | None = None) -> PassageFilter:
+def passage_filter(
+    types: frozenset[RecordType], only: Filter, now: datetime | None = None
+) -> PassageFilter:
     """Convert the caller's conditions into the filter that the in-memory indexes take."""
     of_now = only.as_of is None and only.known_at is None
     return PassageFilter(
         types=frozenset(type_.value for type_ in types),
         kinds=None if only.kinds is None else frozenset(only.kinds),
         kind_prefix=only.kind_prefix,
-        statuses=frozenset(only.statuses) if only.statuses is not None else _READ if of_now else None,
+        statuses=frozenset(only.statuses)
+        if only.statuses is not None
+        else _READ
+        if of_now
+        else None,
         not_statuses=TAKEN_BACK if only.as_of is not None else None if of_now else _WITHDRAWN,
         threads=None if only.thread is None else frozenset({only.thread.bytes}),
         since=None if only.since is None else micros(only.since),

@@ -113,7 +113,9 @@ def named(text: str, folded: str, starts: Iterable[int]) -> Iterator[Secret]:
             if (found := pattern.match(folded, place)) is not None and _is_name(found, folded):
                 plain = _plain(text[found.start("value") : found.end("value")], found["quote"])
                 if needs(found, plain):
-                    yield Secret(_kind(found), found.start("value"), found.start("value") + len(plain))
+                    yield Secret(
+                        _kind(found), found.start("value"), found.start("value") + len(plain)
+                    )
         if folded.startswith(_WHOLE_NAMES, place):
             yield from _named_after(text, folded, place)
         if (found := _PHRASE.match(folded, place)) is not None:
@@ -216,7 +218,9 @@ def is_strong(value: str) -> bool:
     """True if a word is no ordinary one: a digit or a sign in it, or a capital inside."""
     if any(character.isdigit() for character in value):
         return any(character.isalpha() for character in value) or len(value) >= 6
-    if any(not character.isalnum() and character not in "-_'’./" for character in value.rstrip("!*")):
+    if any(
+        not character.isalnum() and character not in "-_'’./" for character in value.rstrip("!*")
+    ):
         return True
     capital = any(character.isupper() for character in value[1:])
     return (capital and not value.isupper()) or value.count("-") >= 2

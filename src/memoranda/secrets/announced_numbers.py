@@ -79,7 +79,9 @@ _ALL: Final = (
             r"numéro de compte|clabe\b|cuenta (?=[0-9]{10})|(?:routing|sort code|wire|transfer|bank|deposit|blz)[^.\n]{0,40}?\baccount\b"
         ),
         expression(
-            _BORDER + r"(?:[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}|[0-9](?:[ -]?[0-9]){5,23})" + _END
+            _BORDER
+            + r"(?:[A-Za-z]{2}[0-9]{2}(?: ?[A-Za-z0-9]){11,30}|[0-9](?:[ -]?[0-9]){5,23})"
+            + _END
         ),
         _is_account,
     ),

@@ -32,7 +32,11 @@ _OF_LETTERS: Final = ("hf_", "npm_", "AKIA", "ASIA", "ghp_", "gho_", "ghs_")
 _RUN: Final = 19
 #: Digits of other scripts, and signs that do not show or look like a space or a hyphen, for the reading of numbers.
 _AS_NUMBERS: Final = {
-    **{first + place: str(place) for first in (0xFF10, 0x0660, 0x06F0, 0x0966) for place in range(10)},
+    **{
+        first + place: str(place)
+        for first in (0xFF10, 0x0660, 0x06F0, 0x0966)
+        for place in range(10)
+    },
     **dict.fromkeys((0xAD, *range(0x2000, 0x2010), 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF), " "),
     **dict.fromkeys((*range(0x2010, 0x2016), 0x2212, 0xFF0D), "-"),
 }

@@ -8,7 +8,13 @@ from typing import Any, Final
 
 from memoranda.model import changes as c
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
-from memoranda.secrets.masks import masked, masked_data, masked_quotes, masked_record, masked_summary
+from memoranda.secrets.masks import (
+    masked,
+    masked_data,
+    masked_quotes,
+    masked_record,
+    masked_summary,
+)
 
 _Field = Callable[[Any], Any]
 
@@ -43,7 +49,9 @@ def masked_change(change: c.Change) -> c.Change:
     """Return a change with masks in place of the secrets that it would store."""
     fields = _FIELDS.get(type(change), {})
     return (
-        replace(change, **{name: masking(getattr(change, name)) for name, masking in fields.items()})
+        replace(
+            change, **{name: masking(getattr(change, name)) for name, masking in fields.items()}
+        )
         if fields
         else change
     )

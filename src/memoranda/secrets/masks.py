@@ -11,7 +11,15 @@ from typing import Any, Final, TypeVar
 from memoranda.first_use import expression
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Cited, Memory
-from memoranda.model.messages import Episode, Message, Overflow, TaskSummary, Thread, ToolCall, WholeCall
+from memoranda.model.messages import (
+    Episode,
+    Message,
+    Overflow,
+    TaskSummary,
+    Thread,
+    ToolCall,
+    WholeCall,
+)
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Folded, Hit, Source
 from memoranda.model.records import Record
@@ -69,7 +77,11 @@ def masked_value(name: str, text: str) -> str:
             break
         found = _secrets_in(f"{head}{mark}{text}{mark}")
         start = len(head) + len(mark)
-        within = [Secret(one.kind, one.start - start, one.end - start) for one in found if one.start >= start]
+        within = [
+            Secret(one.kind, one.start - start, one.end - start)
+            for one in found
+            if one.start >= start
+        ]
         if within:
             return _with_masks(text, within)
     return text
@@ -116,7 +128,9 @@ def masked_quotes(quotes: tuple[Cited, ...]) -> tuple[Cited, ...]:
 
 
 def _call(call: ToolCall) -> ToolCall:
-    return call.model_copy(update={"inputs": masked_data(call.inputs), "output": masked_data(call.output)})
+    return call.model_copy(
+        update={"inputs": masked_data(call.inputs), "output": masked_data(call.output)}
+    )
 
 
 def masked_summary(made: TaskSummary) -> TaskSummary:
@@ -184,7 +198,9 @@ def shown(records: Iterable[R], mode: SecretsMode, *, native: bool = True) -> li
 
     Without ``native`` the forms that frameworks gave to messages stay whole.
     """
-    return list(records) if mode == "keep" else [masked_record(one, native=native) for one in records]
+    return (
+        list(records) if mode == "keep" else [masked_record(one, native=native) for one in records]
+    )
 
 
 async def masked_hits(hits: list[Hit]) -> None:

@@ -26,5 +26,7 @@ class SecretsSettings(Value):
         if mode is None:
             return self
         if mode not in _MODES:
-            raise InvalidInput(f"secrets: {mode!r} is not one of {', '.join(_MODES)}", field="secrets")
+            raise InvalidInput(
+                f"secrets: {mode!r} is not one of {', '.join(_MODES)}", field="secrets"
+            )
         return SecretsSettings.model_validate({"mode": mode})

@@ -10,7 +10,9 @@ from memoranda.first_use import expression
 from memoranda.secrets.spans import Secret, SecretClass
 
 #: Digits with single spaces, hyphens or dots between them, from border to border.
-_DIGITS: Final = expression(r"(?<![\w.+#/%-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])")
+_DIGITS: Final = expression(
+    r"(?<![\w.+#/%-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])"
+)
 #: What makes a number a part of a longer one: the beginning of an IBAN before it, or four more digits after it.
 _COUNTRY: Final = expression(r"[A-Za-z]{2}[0-9]{2}[ -]?$")
 _MORE: Final = expression(r"[ -][0-9]{4}(?![0-9/.])")
@@ -82,7 +84,12 @@ def cards(text: str, folded: str) -> Iterator[Secret]:
         groups = _GROUPS.findall(found.group())
         number = "".join(groups)
         issued = _ISSUED.get(len(number))
-        if issued is None or not issued.match(number) or number in _TEST_CARDS or not _has_last_digit(number):
+        if (
+            issued is None
+            or not issued.match(number)
+            or number in _TEST_CARDS
+            or not _has_last_digit(number)
+        ):
             continue
         if len(set(number)) <= 3:
             continue
@@ -155,6 +162,8 @@ def _end_of(text: str, start: int, size: int) -> int | None:
 
 def is_iban(written: str) -> bool:
     """True if the check digits of an international account number are right."""
-    plain = "".join(character for character in written.upper() if character.isascii() and character.isalnum())
+    plain = "".join(
+        character for character in written.upper() if character.isascii() and character.isalnum()
+    )
     turned = plain[4:] + plain[:4]
     return int("".join(str(int(character, 36)) for character in turned)) % 97 == 1

@@ -65,7 +65,9 @@ def _is_sequence(plain: str) -> bool:
 
 
 def _is_plain(part: str) -> bool:
-    return part.isdigit() or (part.isalpha() and (part.islower() or part.isupper() or part.istitle()))
+    return part.isdigit() or (
+        part.isalpha() and (part.islower() or part.isupper() or part.istitle())
+    )
 
 
 def bits(value: str) -> float:

@@ -38,11 +38,14 @@ _TOKENS: Final = expression(
 _SLACK_HOOK: Final = expression(
     r"hooks\.slack\.com/services/(T[A-Z0-9]{6,12}/B[A-Z0-9]{6,12}/[A-Za-z0-9]{20,28})"
 )
-_JWT: Final = expression(r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")
+_JWT: Final = expression(
+    r"(?<![A-Za-z0-9_.-])(eyJ[A-Za-z0-9_-]{8,})\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+)
 #: ``scheme://user:password@host``. A password in an address has none of these signs unescaped.
 _ADDRESS: Final = expression(r"://([^\s:/@\"'<>?#]{0,100}):([^\s/@\"'<>]{1,200})@(?=[\w.\[-])")
 _BEARER: Final = expression(
-    r"\b(?:bearer|authorization\s{0,3}[:=]\s{0,3}[\"']?token)\s{1,3}([A-Za-z0-9_.+/=~-]{16,})", re.IGNORECASE
+    r"\b(?:bearer|authorization\s{0,3}[:=]\s{0,3}[\"']?token)\s{1,3}([A-Za-z0-9_.+/=~-]{16,})",
+    re.IGNORECASE,
 )
 _BASIC: Final = expression(r"\bbasic\s{1,3}([A-Za-z0-9+/]{12,}={0,2})", re.IGNORECASE)
 _CURL: Final = expression(r"(?:\s-u|--user)[ =]{1,3}[\"']?[\w.@+-]{1,80}:([^\s\"':]{4,100})")
@@ -50,11 +53,15 @@ _CURL: Final = expression(r"(?:\s-u|--user)[ =]{1,3}[\"']?[\w.@+-]{1,80}:([^\s\"
 _MYSQL: Final = expression(
     r"\b(?:mysql\w{0,8}|mariadb\w{0,8}|sshpass|psql|mongo\w{0,8}|docker login|podman login|unzip|redis-cli)\b[^\n|;&]{0,120}?\s-[pPa]\s?[\"']?([^\s\"'<>-][^\s\"'<>]{4,80})"
 )
-_SUDO: Final = expression(r"\becho\s{1,3}(?:-n\s{1,3})?[\"']?([^\s\"'|]{4,80})[\"']?\s{0,3}\|\s{0,3}sudo\b")
+_SUDO: Final = expression(
+    r"\becho\s{1,3}(?:-n\s{1,3})?[\"']?([^\s\"'|]{4,80})[\"']?\s{0,3}\|\s{0,3}sudo\b"
+)
 _NET_USE: Final = expression(
     r"\bnet use [A-Za-z*]:? [^\s]{3,120} ([^\s/]{4,80}) /user|\bnet user [^\s]{1,40} ([^\s/]{4,80}) /add"
 )
-_IDENTIFIED: Final = expression(r"identified (?:with \w{1,40} )?by [\"']([^\"'\n]{4,80})[\"']", re.IGNORECASE)
+_IDENTIFIED: Final = expression(
+    r"identified (?:with \w{1,40} )?by [\"']([^\"'\n]{4,80})[\"']", re.IGNORECASE
+)
 _SIGNED: Final = expression(
     r"[?&](?:sig|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey|appid|token|auth|key)=([A-Za-z0-9%_.~+/=-]{16,})"
 )
@@ -141,7 +148,8 @@ def _is_header(part: str) -> bool:
 def _decoded(part: str) -> bytes:
     try:
         return urlsafe_b64decode(
-            part.replace("+", "-").replace("/", "_").rstrip("=") + "=" * (-len(part.rstrip("=")) % 4)
+            part.replace("+", "-").replace("/", "_").rstrip("=")
+            + "=" * (-len(part.rstrip("=")) % 4)
         )
     except (binascii.Error, ValueError):
         return b""

@@ -9,7 +9,14 @@ from typing import Any
 from fastapi.responses import Response
 from pydantic_core import to_json
 
-from memoranda.errors import Busy, MemorandaError, ModelDown, OutcomeUnknown, StorageError, StorageFull
+from memoranda.errors import (
+    Busy,
+    MemorandaError,
+    ModelDown,
+    OutcomeUnknown,
+    StorageError,
+    StorageFull,
+)
 from memoranda.wire.problems import PROBLEM, problem, problem_of
 
 #: Seconds after which a request that found the book busy or lost is worth repeating.
@@ -48,10 +55,14 @@ def mistake(request: str) -> Response:
     return Refused(500, "internal", detail).answer(request)
 
 
-def problem_answer(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+def problem_answer(
+    document: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> Response:
     """Return an answer with a problem document."""
     body = to_json(_encodable(document))
-    return Response(body, status_code=document["status"], media_type=PROBLEM, headers=dict(headers or {}))
+    return Response(
+        body, status_code=document["status"], media_type=PROBLEM, headers=dict(headers or {})
+    )
 
 
 def error_answer(error: MemorandaError, request: str) -> Response:

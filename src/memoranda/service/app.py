@@ -89,7 +89,7 @@ def gauges(state: Mapping[str, Any], running: int) -> dict[str, tuple[str, float
 #: The version of the API, which a client compares.
 API = "v1"
 #: FastAPI's own spans would tell the paths, and so the owners; the gate has spans that do not.
-_UNTRACED = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False}
+_UNTRACED: Any = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False}
 
 
 def make_app(
@@ -116,8 +116,10 @@ def make_app(
                 await stack.enter_async_context(one)
             yield
 
-    no_pages = dict.fromkeys(("docs_url", "redoc_url", "openapi_url"))
-    app = FastAPI(title="Memoranda", version=API, lifespan=lifespan, telemetry=_UNTRACED, **no_pages)  # type: ignore[arg-type]
+    no_pages: Any = dict.fromkeys(("docs_url", "redoc_url", "openapi_url"))
+    app = FastAPI(
+        title="Memoranda", version=API, lifespan=lifespan, telemetry=_UNTRACED, **no_pages
+    )
     known = LOOPBACK | frozenset(host.lower() for host in hosts)
     gate = Gate(
         _verbs_first(app),
@@ -168,7 +170,10 @@ def _add_own_routes(app: FastAPI, gate: Gate) -> None:
         why_not = await can_serve(gate.book)
         if why_not:
             raise Refused(
-                503, "not_ready", f"the book cannot be used: {why_not}", headers={"Retry-After": "1"}
+                503,
+                "not_ready",
+                f"the book cannot be used: {why_not}",
+                headers={"Retry-After": "1"},
             )
         return PlainTextResponse("ok")
 
@@ -180,7 +185,9 @@ def _add_own_routes(app: FastAPI, gate: Gate) -> None:
     @app.get("/metrics", include_in_schema=False)
     async def metrics(request: Request) -> Response:
         if not _sees_numbers(request):
-            raise NotAllowed("metrics: they need an admin's credential, or a key made with --metrics")
+            raise NotAllowed(
+                "metrics: they need an admin's credential, or a key made with --metrics"
+            )
         text = gate.metrics.text(gauges(await state_of(gate.book), gate.running))
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
@@ -228,7 +235,11 @@ def _add_error_handlers(app: FastAPI) -> None:
         codes = {404: "not_found", 405: "method", 406: "accept"}
         headers = dict(exc.headers or {})
         is_mcp = request.url.path.startswith("/mcp")
-        if exc.status_code == 405 and not is_mcp and (methods := _methods_at(app, request.url.path)):
+        if (
+            exc.status_code == 405
+            and not is_mcp
+            and (methods := _methods_at(app, request.url.path))
+        ):
             # The routing names the methods of one route, and a path may have several.
             headers["Allow"] = methods
         found = Refused(

@@ -28,7 +28,12 @@ from memoranda.errors import installing
 from memoranda.mcp_server.http_mount import McpMount
 from memoranda.service.app import make_app
 from memoranda.service.connections import Connection, Connections
-from memoranda.service.doorkeeper import Doorkeeper, is_loopback, refuse_open_address, refuse_taken_address
+from memoranda.service.doorkeeper import (
+    Doorkeeper,
+    is_loopback,
+    refuse_open_address,
+    refuse_taken_address,
+)
 from memoranda.service.gate import Gate
 
 #: Seconds that running requests have to end when the service stops.
@@ -52,7 +57,8 @@ class Server(uvicorn.Server):
             yield
             return
         before = {
-            number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGTERM, signal.SIGINT)
         }
         try:
             yield
@@ -121,7 +127,10 @@ else:
 
         def on_end(self, span: ReadableSpan) -> None:
             """Take a span that has ended."""
-            if span.instrumentation_scope is not None and span.instrumentation_scope.name == "memoranda":
+            if (
+                span.instrumentation_scope is not None
+                and span.instrumentation_scope.name == "memoranda"
+            ):
                 super().on_end(span)
 
 

@@ -48,7 +48,9 @@ class Connections:
             return True
         # The last ones were closed already, but their client does not read its answer.
         closing = (one for one in new.connections if one.transport.is_closing())
-        victim: Any = next((one for group in (self.unfinished, self.idle, closing) for one in group), None)
+        victim: Any = next(
+            (one for group in (self.unfinished, self.idle, closing) for one in group), None
+        )
         if victim is None:
             return False
         self.forget(victim)
@@ -148,7 +150,9 @@ class Connection(HttpToolsProtocol):
     def _await_header(self) -> None:
         self._end_wait()
         self._all.unfinished[self] = None
-        self._deadline = self.loop.call_later(self._all.header_seconds, self.timeout_keep_alive_handler)
+        self._deadline = self.loop.call_later(
+            self._all.header_seconds, self.timeout_keep_alive_handler
+        )
 
     def _end_wait(self) -> None:
         self._all.forget(self)

@@ -28,7 +28,11 @@ class Doorkeeper:
     """Finds the principal of each request. Until a book has a key, every program on this machine is an administrator."""
 
     def __init__(
-        self, book: Book, keys: Check, tokens: Check | None, clock: Callable[[], float] = time.monotonic
+        self,
+        book: Book,
+        keys: Check,
+        tokens: Check | None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._book = book
         self._keys = keys

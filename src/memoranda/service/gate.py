@@ -119,7 +119,10 @@ class LongStreams:
         """Answer with a stream; return True if it ended by itself, False if it was ended here."""
         if self._open >= self._most or self._stopping.is_set():
             raise Refused(
-                503, "busy", "too many streams are open; open it in a moment", headers={"Retry-After": "1"}
+                503,
+                "busy",
+                "too many streams are open; open it in a moment",
+                headers={"Retry-After": "1"},
             )
         limit = asyncio.timeout(None)
         watching = asyncio.create_task(self._end(limit, is_allowed))
@@ -240,16 +243,23 @@ class Gate:
         settings, headers = self.settings, call.headers
         if "*" not in self._hosts and _host(headers.get("host", "")) not in self._hosts:
             raise Refused(
-                421, "host", "this service does not answer to this host; name it in service.allowed_hosts"
+                421,
+                "host",
+                "this service does not answer to this host; name it in service.allowed_hosts",
             )
         for name in _SENT_ONCE:
             if len(headers.getlist(name)) > 1:
-                raise Refused(400, "repeated", f"{name.title()}: it is sent more than once; send it once")
+                raise Refused(
+                    400, "repeated", f"{name.title()}: it is sent more than once; send it once"
+                )
         if self._is_foreign_page(headers) and await self._answered_preflight(call):
             return
         if self.running > settings.max_concurrent:
             raise Refused(
-                503, "busy", "too many requests at once; ask again in a moment", headers={"Retry-After": "1"}
+                503,
+                "busy",
+                "too many requests at once; ask again in a moment",
+                headers={"Retry-After": "1"},
             )
         if call.path not in _OPEN:
             await self._enter(call)
@@ -260,7 +270,9 @@ class Gate:
             await self._listened(call, limited)
             return
         try:
-            async with asyncio.timeout(None if call.path.startswith(_STREAMED) else settings.request_seconds):
+            async with asyncio.timeout(
+                None if call.path.startswith(_STREAMED) else settings.request_seconds
+            ):
                 await self.app(call.scope, limited, call.send)
         except TimeoutError:
             raise Refused(
@@ -281,7 +293,9 @@ class Gate:
         call.state["verb"] = "mcp.listen"
         self.running -= 1
         try:
-            is_over = await self.streams.serve(lambda: self.app(call.scope, receive, call.send), is_allowed)
+            is_over = await self.streams.serve(
+                lambda: self.app(call.scope, receive, call.send), is_allowed
+            )
         finally:
             self.running += 1
         if not is_over and call.status is None:
@@ -315,7 +329,9 @@ class Gate:
         # With the port: a page that another program of this machine serves is foreign, too.
         if origin.partition("://")[2].lower() == headers.get("host", "").lower():
             return False
-        raise Refused(403, "origin", "pages of this origin may not ask; name it in service.cors_origins")
+        raise Refused(
+            403, "origin", "pages of this origin may not ask; name it in service.cors_origins"
+        )
 
     async def _answered_preflight(self, call: _Call) -> bool:
         call.more["Access-Control-Allow-Origin"] = call.headers["origin"]
@@ -379,9 +395,14 @@ class _Call:
             there = {name for name, _ in given}
             own = {"x-request-id": self.id, **self.more}
             more = [(name.lower().encode(), value.encode("latin-1")) for name, value in own.items()]
-            message["headers"] = [*given, *(one for one in (*_SAFE_HEADERS, *more) if one[0] not in there)]
+            message["headers"] = [
+                *given,
+                *(one for one in (*_SAFE_HEADERS, *more) if one[0] not in there),
+            ]
         await self._send(message)
-        self.is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+        self.is_whole = message["type"] == "http.response.body" and not message.get(
+            "more_body", False
+        )
 
     async def answer(self, response: Response) -> None:
         """Send a whole answer, unless one has begun: then the connection is all that can be ended."""
@@ -403,7 +424,12 @@ def _credential(headers: Headers) -> str | None:
 
 def _request_id(given: str | None) -> str:
     """Return the id that the caller gave a request, if it is one that a log can hold, or a new one."""
-    if given and len(given) <= 64 and all(one.isalnum() or one in "-_." for one in given) and given.isascii():
+    if (
+        given
+        and len(given) <= 64
+        and all(one.isalnum() or one in "-_." for one in given)
+        and given.isascii()
+    ):
         return given
     # No secret, and drawn without asking the system: that would let go of the interpreter in every request.
     return f"{getrandbits(128):032x}"

@@ -49,7 +49,9 @@ class Metrics:
 
     def _histogram(self) -> Iterator[str]:
         name = "memoranda_request_seconds"
-        yield from _head(name, "histogram", "Time from the arrival of a request to the end of its answer.")
+        yield from _head(
+            name, "histogram", "Time from the arrival of a request to the end of its answer."
+        )
         for verb, buckets in sorted(self._durations.items()):
             below = 0
             for bound, number in zip((*_BOUNDS, "+Inf"), buckets, strict=True):

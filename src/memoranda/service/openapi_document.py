@@ -48,7 +48,9 @@ def _own() -> dict[str, Any]:
             shape, model, definitions, results[shape.verb.name]
         )
     definitions |= models
-    paths["/v1/owners/{owner}/threads/{thread}/turns"] = {"post": _turn(paths, definitions, results)}
+    paths["/v1/owners/{owner}/threads/{thread}/turns"] = {
+        "post": _turn(paths, definitions, results)
+    }
     return {"paths": paths, "schemas": definitions}
 
 
@@ -61,7 +63,11 @@ def document(app: FastAPI) -> dict[str, Any]:
     components["schemas"] = {**components.get("schemas", {}), **own["schemas"]}
     components["responses"] = {_response(status): _problem_response(status) for status in TITLES}
     components["securitySchemes"] = {
-        "key": {"type": "http", "scheme": "bearer", "description": "A key of the book, or a token."},
+        "key": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A key of the book, or a token.",
+        },
         "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
     }
     whole["security"] = [{"key": []}, {"header": []}]
@@ -74,7 +80,8 @@ def _operation(
     verb = shape.verb
     fields: dict[str, Any] = model.get("properties", {})
     in_path = [
-        _parameter(wire_name(name), "path", {"type": "string", "minLength": 1}) for name in verb.in_path
+        _parameter(wire_name(name), "path", {"type": "string", "minLength": 1})
+        for name in verb.in_path
     ]
     rest = {name: field for name, field in fields.items() if name not in verb.in_path}
     required = [name for name in model.get("required", ()) if name in rest]
@@ -86,7 +93,9 @@ def _operation(
         "responses": _responses(verb, result),
     }
     if verb.method == "GET":
-        made["parameters"] += [_query(name, field, name in required) for name, field in rest.items()]
+        made["parameters"] += [
+            _query(name, field, name in required) for name, field in rest.items()
+        ]
     elif verb.name == "admin.import_":
         made["requestBody"] = {
             "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
@@ -121,10 +130,14 @@ def _beside(shape: Shape) -> list[dict[str, Any]]:
         found.append(_parameter("each", "query", {"type": "string", "enum": ["true", "false"]}))
     if shape.takes_operation and "operation" not in shape.verb.in_path:
         found.append(
-            _parameter("Idempotency-Key", "header", {"type": "string", "minLength": 1, "maxLength": 200})
+            _parameter(
+                "Idempotency-Key", "header", {"type": "string", "minLength": 1, "maxLength": 200}
+            )
         )
     if takes_version(shape):
-        found.append(_parameter("If-Match", "header", {"type": "string", "pattern": '^"[0-9]{1,9}"$'}))
+        found.append(
+            _parameter("If-Match", "header", {"type": "string", "pattern": '^"[0-9]{1,9}"$'})
+        )
     return found
 
 
@@ -151,7 +164,9 @@ def _responses(verb: Operation, result: dict[str, Any]) -> dict[str, Any]:
         outcomes = [_OUTCOMES] if verb.batch else []
         if verb.method == "GET":
             result = _without_null(result)
-        content = {"application/json": {"schema": {"anyOf": [result, *outcomes]} if outcomes else result}}
+        content = {
+            "application/json": {"schema": {"anyOf": [result, *outcomes]} if outcomes else result}
+        }
     statuses = _ALWAYS if verb.reads else (*_ALWAYS, *_OF_WRITES)
     return {
         "200": {"description": "Done", "content": content},
@@ -171,7 +186,9 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _turn(
-    paths: dict[str, dict[str, Any]], definitions: dict[str, Any], results: dict[str, dict[str, Any]]
+    paths: dict[str, dict[str, Any]],
+    definitions: dict[str, Any],
+    results: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the operation of a turn: it takes the arguments of an append and of a context."""
     append = paths["/v1/owners/{owner}/threads/{thread}/messages"]["post"]
@@ -191,7 +208,9 @@ def _turn(
         "summary": "Append a turn to a thread, and return the context for the next answer",
         "parameters": [one for one in append["parameters"] if one["name"] != "each"],
         "requestBody": {
-            "content": {"application/json": {"schema": {"$ref": _REF.format(model="ThreadTurnArguments")}}},
+            "content": {
+                "application/json": {"schema": {"$ref": _REF.format(model="ThreadTurnArguments")}}
+            },
             "required": True,
         },
         "responses": {

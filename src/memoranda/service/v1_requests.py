@@ -49,7 +49,8 @@ def open_cursor(principal: Principal, verb: str, owner: Any, sealed: str) -> str
     except (binascii.Error, ValueError):
         pass
     raise InvalidInput(
-        "cursor: it was not returned by a page of this request; begin without a cursor", field="cursor"
+        "cursor: it was not returned by a page of this request; begin without a cursor",
+        field="cursor",
     )
 
 
@@ -67,7 +68,9 @@ _BESIDE = frozenset({"owner_kind", "each"})
 #: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact all the same.
 _VERSION = re.compile(r'(?:W/)?"([0-9]{1,15})"|([0-9]{1,15})')
 #: Arguments of a request for one turn that belong to the context, not to what is appended.
-TURN_CONTEXT = frozenset({"query", "budget", "limit", "types", "kinds", "time_zone", "mark_used", "vector"})
+TURN_CONTEXT = frozenset(
+    {"query", "budget", "limit", "types", "kinds", "time_zone", "mark_used", "vector"}
+)
 
 
 def _is_append(path: bytes) -> bool:
@@ -85,7 +88,9 @@ async def answer(request: Request) -> Response:
     if turn and request.method != "POST":
         raise Refused(405, "method", "this path takes POST", headers={"Allow": "POST"})
     if found is None:
-        raise Refused(404, "not_found", "there is nothing at this path; GET /openapi.json lists all paths")
+        raise Refused(
+            404, "not_found", "there is nothing at this path; GET /openapi.json lists all paths"
+        )
     if found.verb is None:
         allowed = {"Allow": ", ".join(found.methods)}
         raise Refused(405, "method", f"this path takes {allowed['Allow']}", headers=allowed)
@@ -106,7 +111,9 @@ async def answer(request: Request) -> Response:
         return problem_answer({**problem_of(exc, request.state.request_id), **changed})
 
 
-async def _called(request: Request, guard: Guard, verb: Operation, given: dict[str, Any]) -> Response:
+async def _called(
+    request: Request, guard: Guard, verb: Operation, given: dict[str, Any]
+) -> Response:
     if verb.name in _MAKE_KEYS and guard.principal == local_admin(guard.book.tenant):
         raise NotAllowed(
             f"{verb.name}: a request without a credential makes no key; make the first one beside the book: "
@@ -130,16 +137,24 @@ async def _called(request: Request, guard: Guard, verb: Operation, given: dict[s
 
 def json_answer(body: Any, headers: Mapping[str, str] | None = None) -> Response:
     """Return an answer with JSON; what is no plain JSON value yet is converted first."""
-    plain = body if isinstance(body, dict | list | str | int | float | bool | None) else result_to_json(body)
+    plain = (
+        body
+        if isinstance(body, dict | list | str | int | float | bool | None)
+        else result_to_json(body)
+    )
     return Response(
-        to_json(plain, inf_nan_mode="null"), media_type="application/json", headers=dict(headers or {})
+        to_json(plain, inf_nan_mode="null"),
+        media_type="application/json",
+        headers=dict(headers or {}),
     )
 
 
 # ── what was sent ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _given(request: Request, verb: Operation, in_path: dict[str, str], *, turn: bool) -> dict[str, Any]:
+async def _given(
+    request: Request, verb: Operation, in_path: dict[str, str], *, turn: bool
+) -> dict[str, Any]:
     shape = shape_of(verb.name)
     query = request.query_params.multi_items()
     kind = request.query_params.get("owner_kind")
@@ -147,7 +162,9 @@ async def _given(request: Request, verb: Operation, in_path: dict[str, str], *, 
         given = shape.read_query([one for one in query if one[0] != "owner_kind"], in_path)
     else:
         known = _BESIDE | {"fields"} if gives_hits(verb.name) else _BESIDE
-        if "fields" in known and not {value for name, value in query if name == "fields"} <= {"all"}:
+        if "fields" in known and not {value for name, value in query if name == "fields"} <= {
+            "all"
+        }:
             raise InvalidInput("fields: give all, or leave it out", field="fields")
         if unknown := {name for name, _ in query} - known:
             raise InvalidInput(f"{min(unknown)}: it belongs into the body", field=min(unknown))
@@ -182,7 +199,9 @@ def _refuse_encoded(request: Request) -> None:
     encoding = request.headers.get("content-encoding", "")
     if encoding.strip().lower() not in ("", "identity"):
         raise Refused(
-            400, "undecodable", "Content-Encoding: bodies are read as they are sent; send it uncompressed"
+            400,
+            "undecodable",
+            "Content-Encoding: bodies are read as they are sent; send it uncompressed",
         )
 
 
@@ -230,18 +249,26 @@ async def _add_headers(request: Request, shape: Shape, given: dict[str, Any]) ->
     if header is not None:
         version = _version_of(header, shape, given)
         by_id = shape.annotations["expect"].startswith("Mapping")
-        given["expect"] = {await _thread_id(request.state.guard, given): version} if by_id else version
+        given["expect"] = (
+            {await _thread_id(request.state.guard, given): version} if by_id else version
+        )
 
 
 def _version_of(header: str, shape: Shape, given: Mapping[str, Any]) -> int:
     """Return the version that If-Match names."""
     if "expect" not in shape.annotations:
-        raise InvalidInput("If-Match: this request compares no version; leave it out", field="If-Match")
+        raise InvalidInput(
+            "If-Match: this request compares no version; leave it out", field="If-Match"
+        )
     if not takes_version(shape) or given.get("expect") is not None:
-        raise InvalidInput("If-Match: leave it out, and name the versions in expect", field="If-Match")
+        raise InvalidInput(
+            "If-Match: leave it out, and name the versions in expect", field="If-Match"
+        )
     found = _VERSION.fullmatch(header.strip())
     if found is None:
-        raise InvalidInput('If-Match: give the version that was read, such as "3"', field="If-Match")
+        raise InvalidInput(
+            'If-Match: give the version that was read, such as "3"', field="If-Match"
+        )
     return int(found[1] or found[2])
 
 
@@ -251,7 +278,9 @@ async def _thread_id(guard: Guard, given: Mapping[str, Any]) -> UUID:
         return as_id(given["thread"])
     except InvalidInput:
         reader = {name: given[name] for name in ("agent", "groups", "as_owner") if name in given}
-        thread = await guard.call("thread.get", owner=given["owner"], thread=given["thread"], **reader)
+        thread = await guard.call(
+            "thread.get", owner=given["owner"], thread=given["thread"], **reader
+        )
         return UUID(str(thread.id))
 
 
@@ -280,7 +309,9 @@ async def _turn(guard: Guard, given: dict[str, Any]) -> Response:
     asked = given.pop("beside")
     receipt = await guard.call("thread.append", **given)
     reader = {name: given[name] for name in ("agent", "groups", "as_owner") if name in given}
-    made = await guard.call("context", owner=given["owner"], thread=given["thread"], **reader, **asked)
+    made = await guard.call(
+        "context", owner=given["owner"], thread=given["thread"], **reader, **asked
+    )
     return json_answer({"receipt": result_to_json(receipt), "context": result_to_json(made)})
 
 

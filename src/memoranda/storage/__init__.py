@@ -5,4 +5,13 @@ from memoranda.storage.decide.erasure_plan import ErasurePlan, plan_erasure
 from memoranda.storage.decide.state import Decision, Put
 from memoranda.storage.rows import StoredRow, decode, encode
 
-__all__ = ["Decision", "ErasurePlan", "Put", "StoredRow", "decide_batch", "decode", "encode", "plan_erasure"]
+__all__ = [
+    "Decision",
+    "ErasurePlan",
+    "Put",
+    "StoredRow",
+    "decide_batch",
+    "decode",
+    "encode",
+    "plan_erasure",
+]

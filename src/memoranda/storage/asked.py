@@ -62,7 +62,9 @@ def _own_memory(
     id: bytes, recorded: int, at: int, key: Any, trust: str, pinned: Any, thread: Any, *use: Any
 ) -> q.OwnMemory:
     used = UNUSED if use[0] is None else Use.of_columns(*use)
-    return q.OwnMemory(UUID(bytes=id), recorded, at, key, trust, bool(pinned), thread is not None, used)
+    return q.OwnMemory(
+        UUID(bytes=id), recorded, at, key, trust, bool(pinned), thread is not None, used
+    )
 
 
 def _job(row: tuple[Any, ...]) -> u.JobRow:
@@ -125,7 +127,18 @@ ASKED: dict[type[Question[Any]], Asked] = {
         Rows(
             "records",
             (*_ACTIVE, Is("agent", Of("agent"), True)),
-            ("id", "recorded_at", "at", "key", "trust", "pinned", "thread", "strength", "used_at", "used"),
+            (
+                "id",
+                "recorded_at",
+                "at",
+                "key",
+                "trust",
+                "pinned",
+                "thread",
+                "strength",
+                "used_at",
+                "used",
+            ),
         ),
         lambda found: [_own_memory(*row) for row in found],
     ),
@@ -150,9 +163,16 @@ ASKED: dict[type[Question[Any]], Asked] = {
         ),
         _ids,
     ),
-    q.EntriesAt: Asked(Rows("ledger", (Own(), Among("position", Of("positions"))), order=("position",))),
+    q.EntriesAt: Asked(
+        Rows("ledger", (Own(), Among("position", Of("positions"))), order=("position",))
+    ),
     q.EntriesAfter: Asked(
-        Rows("ledger", (Own(), Than("position", ">", Of("after"))), order=("position",), limit=Of("limit"))
+        Rows(
+            "ledger",
+            (Own(), Than("position", ">", Of("after"))),
+            order=("position",),
+            limit=Of("limit"),
+        )
     ),
     q.ErasedEras: Asked(
         Rows("eras", (Among("era", Of("eras", _raw)), Not(Is("erased_at", None))), ("era",)),
@@ -162,7 +182,9 @@ ASKED: dict[type[Question[Any]], Asked] = {
     u.AllRecords: Asked(Rows("records", (Own(),), damaged=True)),
     u.OwnersOfRecords: Asked(
         Rows("records", (Among("id", Of("ids", _raw)),), ("id", *_OWNERS)),
-        lambda found: {UUID(bytes=row[0]): owner_of(*row[1:]) for row in found if row[3] is not None},
+        lambda found: {
+            UUID(bytes=row[0]): owner_of(*row[1:]) for row in found if row[3] is not None
+        },
     ),
     u.OwnersOfEras: Asked(
         Rows("eras", (Among("era", Of("eras", _raw)), Is("erased_at", None)), _OWNERS),
@@ -212,7 +234,9 @@ ASKED: dict[type[Question[Any]], Asked] = {
             ("digest",),
         )
     ),
-    s.KeyUseRows: Asked(Rows("key_uses", (Given(Of("ids"), Among("id", Of("ids"))),), ("id", "at"), ("id",))),
+    s.KeyUseRows: Asked(
+        Rows("key_uses", (Given(Of("ids"), Among("id", Of("ids"))),), ("id", "at"), ("id",))
+    ),
     s.ReadPieces: Asked(
         Rows(
             "reads",
@@ -229,7 +253,10 @@ ASKED: dict[type[Question[Any]], Asked] = {
     ),
     s.ErasuresOf: Asked(
         Rows(
-            "eras", (Is("digest", Of("digest")), Not(Is("erased_at", None))), ("erased_at",), ("erased_at",)
+            "eras",
+            (Is("digest", Of("digest")), Not(Is("erased_at", None))),
+            ("erased_at",),
+            ("erased_at",),
         ),
         _column,
     ),
@@ -237,18 +264,26 @@ ASKED: dict[type[Question[Any]], Asked] = {
 
 Changes = Sequence[Put | Change | Delete]
 CHANGED: dict[type[Write], Callable[[Any], Changes]] = {
-    s.PutRestrictions: lambda write: [Put("restrictions", ("digest", "at", "mode"), write.rows, "replace")],
+    s.PutRestrictions: lambda write: [
+        Put("restrictions", ("digest", "at", "mode"), write.rows, "replace")
+    ],
     s.LiftRestriction: lambda write: [Delete("restrictions", (Is("digest", write.digest),))],
     s.PutKeyUses: lambda write: [Put("key_uses", ("id", "at"), write.rows, "max")],
     s.PutReads: lambda write: [Put("reads", ReadPiece._fields, write.pieces)],
     s.DropReads: lambda write: [
         Delete(
             "reads",
-            (Is("tenant", write.tenant), Than("at", "<", write.before), Not(Among("verb", RESTRICTING))),
+            (
+                Is("tenant", write.tenant),
+                Than("at", "<", write.before),
+                Not(Among("verb", RESTRICTING)),
+            ),
         )
     ],
     w.Bury: lambda write: [
-        Put("tombstones", ("digest", "at"), [(digest, micros(write.at)) for digest in write.digests])
+        Put(
+            "tombstones", ("digest", "at"), [(digest, micros(write.at)) for digest in write.digests]
+        )
     ],
     w.DropJobs: lambda write: [
         Delete("kept", (Among("job", write.ids),)),
@@ -257,6 +292,11 @@ CHANGED: dict[type[Write], Callable[[Any], Changes]] = {
     w.SilenceJobs: lambda write: [Change("jobs", (Among("id", write.ids),), {"error": ""})],
     w.ForgetKept: lambda write: [Delete("kept", (Among("job", write.ids),))],
     w.KeepAnswer: lambda write: [
-        Put("kept", ("job", "records", "payload"), [(write.job, tuple(write.about), write.text)], "replace")
+        Put(
+            "kept",
+            ("job", "records", "payload"),
+            [(write.job, tuple(write.about), write.text)],
+            "replace",
+        )
     ],
 }

@@ -21,7 +21,11 @@ class Of:
         self.get: Callable[[Any], Any] = (
             path
             if each is None
-            else (lambda question: None if path(question) is None else [each(one) for one in path(question)])
+            else (
+                lambda question: (
+                    None if path(question) is None else [each(one) for one in path(question)]
+                )
+            )
         )
 
 

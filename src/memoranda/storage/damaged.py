@@ -37,7 +37,9 @@ def erasable_of(row: Sequence[Any]) -> Record:
             "thread": None if thread is None else UUID(bytes=thread),
         }
         made = _class_of(type_)
-        return made.model_construct(**{name: fields[name] for name in fields if name in made.model_fields})
+        return made.model_construct(
+            **{name: fields[name] for name in fields if name in made.model_fields}
+        )
 
 
 def erasable_entry(row: Sequence[Any]) -> Entry:
@@ -46,7 +48,9 @@ def erasable_entry(row: Sequence[Any]) -> Entry:
         return entry_of(row, None)
     except Corrupt:
         _, position, at, kind, _, operation, request, _, era, _ = row
-        return Entry(None, UUID(bytes=era), position, moment(at), Actor(kind), (), (), {}, operation, request)
+        return Entry(
+            None, UUID(bytes=era), position, moment(at), Actor(kind), (), (), {}, operation, request
+        )
 
 
 @cache

@@ -39,7 +39,9 @@ class EpisodeLinks:
         direct = next((source for source in memory.sources if source in self._by_id), None)
         if direct is not None:
             return direct
-        shares = Counter(episode.id for source in memory.sources for episode in self._citing.get(source, ()))
+        shares = Counter(
+            episode.id for source in memory.sources for episode in self._citing.get(source, ())
+        )
         if shares:
             # Of equals the one that was first in the book: a later one does not take the link.
             return min(shares, key=lambda id: (-shares[id], self._by_id[id].recorded_at, id))

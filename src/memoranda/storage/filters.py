@@ -61,7 +61,11 @@ class Dialect:
 
     def few(self, filter: Filter, types: frozenset[RecordType] | None) -> tuple[str, str] | None:
         """Return the index of few memories that holds all records of these types that a filter selects, and its condition."""
-        if types != frozenset({RecordType.MEMORY}) or filter.sources is not None or filter.thread is not None:
+        if (
+            types != frozenset({RecordType.MEMORY})
+            or filter.sources is not None
+            or filter.thread is not None
+        ):
             return None
         active = filter.statuses == HELD
         if filter.pinned:
@@ -70,7 +74,9 @@ class Dialect:
             return "memories_instructing", f"{_ACTIVE} AND r.kind = '{INSTRUCTION}'"
         if filter.keys and filter.statuses is not None and filter.statuses <= STANDING:
             return "memories_keyed", f"{_STANDING} AND {self.holds.format(_KEYED)}"
-        return ("memories_archived", _ARCHIVED) if filter.statuses == frozenset({ARCHIVED}) else None
+        return (
+            ("memories_archived", _ARCHIVED) if filter.statuses == frozenset({ARCHIVED}) else None
+        )
 
     def conditions(self, filter: Filter, at: datetime | None) -> tuple[str, dict[str, Any]]:
         """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads.
@@ -82,7 +88,9 @@ class Dialect:
         if at is not None:
             # Of most rows the first two tell; the facets are parsed for memories whose time has ended.
             kept = f"coalesce({self.expiry}, {_PAST_ALL}) > :read_at"
-            parts.append(f"(r.valid_to IS NULL OR r.valid_to > :read_at OR (r.type = 'memory' AND {kept}))")
+            parts.append(
+                f"(r.valid_to IS NULL OR r.valid_to > :read_at OR (r.type = 'memory' AND {kept}))"
+            )
             values["read_at"] = micros(at)
         if filter.expired_at is not None:
             late = f"coalesce({self.expiry}, {_PAST_ALL}) <= :expired_at"
@@ -189,7 +197,9 @@ def touched(filter: Filter, rows: Sequence[R], body: Callable[[R], str]) -> Sequ
     test = filter.touches
     if test is None:
         return rows
-    return [row for row in rows[:-1] if (text := _content_in(body(row))) is None or test(text)] + [*rows[-1:]]
+    return [row for row in rows[:-1] if (text := _content_in(body(row))) is None or test(text)] + [
+        *rows[-1:]
+    ]
 
 
 def _content_in(body: str) -> str | None:

@@ -70,7 +70,10 @@ def without_ids(record: R, unseen: frozenset[UUID]) -> R:
             past=_seen(record.past, unseen),
             unlisted=tuple(
                 group.model_copy(
-                    update={"added": _seen(group.added, unseen), "dropped": _seen(group.dropped, unseen)}
+                    update={
+                        "added": _seen(group.added, unseen),
+                        "dropped": _seen(group.dropped, unseen),
+                    }
                 )
                 for group in record.unlisted
             ),

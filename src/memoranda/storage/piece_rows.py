@@ -20,7 +20,11 @@ Row = Sequence[Any]
 
 
 def frame_of(
-    era: bytes, row: Row, shelves: Iterable[Row], jobs: tuple[JobPiece, ...], spent: tuple[SpentPiece, ...]
+    era: bytes,
+    row: Row,
+    shelves: Iterable[Row],
+    jobs: tuple[JobPiece, ...],
+    spent: tuple[SpentPiece, ...],
 ) -> Frame:
     """Build a frame from the rows of an era and of its shelves."""
     tenant, kind, id, digest, position, erased_at = row
@@ -53,7 +57,9 @@ def records_of(
                 tuple(row[1:16]),
                 tuple(row[16:19]),
                 *row[19:24],
-                tuple(VersionPiece._make((*v[:3], tuple(v[3:6]), *v[6:])) for v in of_versions[row[0]]),
+                tuple(
+                    VersionPiece._make((*v[:3], tuple(v[3:6]), *v[6:])) for v in of_versions[row[0]]
+                ),
                 tuple(source for part, source in of_links[row[1]] if not part),
                 None if row[24] is None else tuple(row[24:26]),
                 None if row[26] is None else tuple(row[26:29]),
@@ -81,6 +87,13 @@ def rows_of_versions(
     for piece in pieces:
         ends = [*(version.recorded_at for version in piece.earlier[1:]), piece.row[3]]
         for v, end in zip(piece.earlier, ends, strict=False):
-            place = (numbers[piece.key], v.version, shelves[v.readers], v.position, v.recorded_at, end)
+            place = (
+                numbers[piece.key],
+                v.version,
+                shelves[v.readers],
+                v.position,
+                v.recorded_at,
+                end,
+            )
             found.append((*place, v.body, v.hash))
     return found

@@ -145,7 +145,9 @@ class OwnMemory(NamedTuple):
     ) -> OwnMemory:  # fmt: skip
         """Build the facts from columns of a database; the strength is None if the memory was never used."""
         use = UNUSED if strength is None else Use.of_columns(strength, *used)
-        return cls(UUID(bytes=id), recorded_at, observed_at, key, trust, bool(pinned), bool(in_thread), use)
+        return cls(
+            UUID(bytes=id), recorded_at, observed_at, key, trust, bool(pinned), bool(in_thread), use
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,15 @@ from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.items import Item, namespace_text
 from memoranda.model.ledger import Actor, Entry, Ignored, Line, Verb
-from memoranda.model.memories import ARCHIVED, Cardinality, Cited, DaySpan, Granularity, Memory, MemoryStatus
+from memoranda.model.memories import (
+    ARCHIVED,
+    Cardinality,
+    Cited,
+    DaySpan,
+    Granularity,
+    Memory,
+    MemoryStatus,
+)
 from memoranda.model.messages import Episode, Feedback, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
@@ -95,18 +103,26 @@ def _columns(record: Record) -> _Columns:
             held = ARCHIVED
         # What took another's place holds from where the other one ended.
         since = record.valid_from or (record.observed_at if record.supersedes else None)
-        return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.ends_at)
+        return _Columns(
+            record.thread, 0, record.kind, held, record.observed_at, since, record.ends_at
+        )
     status = "withdrawn" if record.withdrawn else None
     ends = getattr(record, "expires_at", None)
     if isinstance(record, Message):
-        return _Columns(record.thread, record.seq, record.role, status, record.observed_at, None, ends)
+        return _Columns(
+            record.thread, record.seq, record.role, status, record.observed_at, None, ends
+        )
     if isinstance(record, Episode):
-        return _Columns(record.thread, 0, record.outcome.value, status, record.started_at, None, ends)
+        return _Columns(
+            record.thread, 0, record.outcome.value, status, record.started_at, None, ends
+        )
     if isinstance(record, Thread):
         status = status or record.status.value
         return _Columns(record.id, 0, record.agent, status, record.started_at, None, ends)
     if isinstance(record, Item):
-        return _Columns(None, 0, namespace_text(record.namespace), status, record.updated_at, None, ends)
+        return _Columns(
+            None, 0, namespace_text(record.namespace), status, record.updated_at, None, ends
+        )
     return _Columns(None, 0, None, status, record.recorded_at)
 
 
@@ -126,7 +142,9 @@ def facets_of(record: Record) -> str:
             if record.expires_at is not None:
                 last = (record.pinned or None, micros(record.expires_at))
             trust = record.trust.value
-            return _facets(None, record.agent, record.key, record.subject, trust, record.tags, *last)
+            return _facets(
+                None, record.agent, record.key, record.subject, trust, record.tags, *last
+            )
         case Episode():
             return _facets(None, record.agent, None, None, record.trust.value, record.tags)
         case Item():
@@ -175,7 +193,13 @@ def _readers(audience: Audience) -> bytes:
 
 
 def decode(
-    type_: str, id: UUID, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
+    type_: str,
+    id: UUID,
+    owner: Owner,
+    audience: Audience,
+    version: int,
+    recorded_at: int,
+    body: str,
 ) -> Record:
     """Build the record of a row; what is read most is not checked again, since it was when it came in."""
     try:
@@ -284,12 +308,18 @@ def audience_of(kind: str, agent: str, groups: str) -> Audience:
 @lru_cache(maxsize=4096)
 def audience_columns(audience: Audience) -> tuple[str, str, str]:
     """Return an audience as three columns."""
-    return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
+    return (
+        audience.kind.value,
+        audience.agent or "",
+        json.dumps(list(audience.groups), ensure_ascii=False),
+    )
 
 
 def record_of(row: Sequence[Any]) -> Record:
     """Build a record from a row that includes its owner and audience."""
-    type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
+    type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[
+        :11
+    ]
     return decode(
         type_,
         UUID(bytes=id_),
@@ -395,7 +425,9 @@ def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], d
         )
         return lines, ignored, loaded.get("n", {})
     except (ValueError, TypeError, LookupError, AttributeError) as exc:
-        raise Corrupt("an entry of a ledger cannot be read, its row is damaged: restore a backup") from exc
+        raise Corrupt(
+            "an entry of a ledger cannot be read, its row is damaged: restore a backup"
+        ) from exc
 
 
 def _hex(value: bytes | None) -> str | None:

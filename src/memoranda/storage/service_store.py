@@ -71,18 +71,26 @@ class ServiceStore(ABC):
         by: Caller = LIBRARY,
         since: datetime | None = None,
     ) -> Restriction:
-        note = read_lines.with_ids([ReadNote(at, owner.tenant, owner, by.name, "restrict", by.surface)])
+        note = read_lines.with_ids(
+            [ReadNote(at, owner.tenant, owner, by.name, "restrict", by.surface)]
+        )
         # Alone: whoever writes for the owner at this moment is done before, or meets the restriction.
         return await self.write(
             lambda: checks.restrict(owner, appends, note, since), alone=True, repeatable=True
         )
 
     async def unrestrict(self, owner: Owner, at: datetime, by: Caller = LIBRARY) -> bool:
-        note = read_lines.with_ids([ReadNote(at, owner.tenant, owner, by.name, "unrestrict", by.surface)])
+        note = read_lines.with_ids(
+            [ReadNote(at, owner.tenant, owner, by.name, "unrestrict", by.surface)]
+        )
         return await self.write(lambda: checks.unrestrict(owner, note), alone=True)
 
-    async def adopt_restrictions(self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> None:
-        await self.write(lambda: checks.adopt_restrictions(rows, lines), alone=True, repeatable=True)
+    async def adopt_restrictions(
+        self, rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]
+    ) -> None:
+        await self.write(
+            lambda: checks.adopt_restrictions(rows, lines), alone=True, repeatable=True
+        )
 
     async def restriction(self, owner: Owner) -> Restriction | None:
         return await self.read(lambda: checks.restriction(owner))

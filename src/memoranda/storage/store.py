@@ -71,16 +71,22 @@ class Store(ServiceStore):
         if batch.dry_run:
             return await self.read(lambda: preview_batch(batch), whole=True)
         era = new_id()
-        return await self.write(lambda: apply_batch(batch, era), repeatable=batch.operation is not None)
+        return await self.write(
+            lambda: apply_batch(batch, era), repeatable=batch.operation is not None
+        )
 
-    async def find_operation(self, owner: Owner, operation: str, by: Actor | None = None) -> Receipt | None:
+    async def find_operation(
+        self, owner: Owner, operation: str, by: Actor | None = None
+    ) -> Receipt | None:
         return await self.read(lambda: find_operation(owner, operation, by), whole=True)
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         seen = self._now(view)
         return await self.read(lambda: ask(q.GetRecords(owner, seen, ids)))
 
-    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+    async def scan(
+        self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
+    ) -> Page:
         (page,) = await self.scans([Scan(owner, view, filter, cursor, limit)])
         return page
 
@@ -110,7 +116,9 @@ class Store(ServiceStore):
         seen = self._now(view)
         return await self.read(lambda: history(owner, seen, id))
 
-    async def versions(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, list[Record]]:
+    async def versions(
+        self, owner: Owner, view: View, ids: Sequence[UUID]
+    ) -> dict[UUID, list[Record]]:
         seen = self._now(view)
         return await self.read(lambda: versions(owner, seen, ids))
 
@@ -173,7 +181,9 @@ class Store(ServiceStore):
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         return await self.read(lambda: ask(u.Lacking(embedding.name, limit)), whole=True, long=True)
 
-    async def put_vectors(self, of: Embedding, vectors: Mapping[UUID, bytes], read: Versions = None) -> int:
+    async def put_vectors(
+        self, of: Embedding, vectors: Mapping[UUID, bytes], read: Versions = None
+    ) -> int:
         return await self.write(lambda: vector_sets.put_vectors(of, vectors, read or {}))
 
     async def switch_set(self, embedding: Embedding) -> bool:
@@ -213,7 +223,11 @@ class Store(ServiceStore):
         return await self.write(lambda: jobs.postpone_job(job, at, reason))
 
     async def keep(
-        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+        self,
+        job: Job,
+        payload: Mapping[str, Any],
+        records: Sequence[UUID],
+        spent: Spent | None = None,
     ) -> bool:
         text = None
         try:
@@ -223,7 +237,9 @@ class Store(ServiceStore):
             kept = await self.write(lambda: jobs.keep_answer(job, text, records, spent))
         return kept
 
-    async def jobs(self, state: JobState | None, limit: int, owner: Owner | None = None) -> list[Job]:
+    async def jobs(
+        self, state: JobState | None, limit: int, owner: Owner | None = None
+    ) -> list[Job]:
         return await self.read(lambda: jobs.list_jobs(state, limit, owner), whole=True)
 
     async def job_of(self, owner: Owner, kind: str, key: str) -> Job | None:
@@ -259,7 +275,9 @@ class Store(ServiceStore):
         if recorded:
             return recorded
         # Alone: of two processes that form for the first time, one is recorded.
-        return await self.write(lambda: forming_records.claim_forming(tenant, agent, who), alone=True)
+        return await self.write(
+            lambda: forming_records.claim_forming(tenant, agent, who), alone=True
+        )
 
     async def change_forming(self, tenant: str, agent: str | None, who: str) -> None:
         await self.write(lambda: forming_records.change_forming(tenant, agent, who), alone=True)
@@ -293,7 +311,9 @@ class Store(ServiceStore):
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
     ) -> bool:
-        return await self.write(lambda: copies.adopt_book(secret, ended, tombstones), alone=True, long=True)
+        return await self.write(
+            lambda: copies.adopt_book(secret, ended, tombstones), alone=True, long=True
+        )
 
     async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
         return await self.write(lambda: copies.adopt(secret, whole), long=True)
@@ -347,7 +367,9 @@ class Store(ServiceStore):
         receipt = await self.write(partial(erase, target, at, self.upkeep_of), alone=True)
         # It holds the names of owners.
         owner_of.cache_clear()
-        return await self.finish_erasure(receipt, changed=bool(receipt.removed) or target.everything)
+        return await self.finish_erasure(
+            receipt, changed=bool(receipt.removed) or target.everything
+        )
 
     async def repeat_erasures(self, past: Erasures, at: datetime) -> int:
         """Erase from a copy of a book what its original has erased since; returns how many records were erased.

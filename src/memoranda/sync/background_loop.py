@@ -24,7 +24,9 @@ class Loop:
         self._state = threading.Lock()
         self._closed = False
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="memoranda", daemon=True)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="memoranda", daemon=True
+        )
         self._thread.start()
 
     @property

@@ -31,7 +31,9 @@ class SyncThread(SyncPart, ThreadHandle[Blocking]):
     """A thread of a synchronous book."""
 
     def __init__(self, handle: ThreadHandle, loop: Loop) -> None:
-        ThreadHandle.__init__(self, handle._services, handle.owner, handle.id, handle._view, handle._agent)
+        ThreadHandle.__init__(
+            self, handle._services, handle.owner, handle.id, handle._view, handle._agent
+        )
         SyncPart.__init__(self, handle, loop)
 
 

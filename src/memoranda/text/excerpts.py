@@ -35,7 +35,9 @@ class AnsweringPart:
     def __init__(self, text: str, words: Shares, near: Shares) -> None:
         self._text = text
         sought = [(_hashes_of(word), share) for word, share in words]
-        sought += [(frozenset(near_words(tuple(sorted(_hashes_of(word))))), share) for word, share in near]
+        sought += [
+            (frozenset(near_words(tuple(sorted(_hashes_of(word))))), share) for word, share in near
+        ]
         self._sought = [(hashes, share) for hashes, share in sought if hashes]
         self._read: dict[int, tuple[list[Place], list[frozenset[int]]]] = {}
 
@@ -57,7 +59,9 @@ class AnsweringPart:
                 continue
             upcoming |= dict.fromkeys(held[begin], begin)
             within = {
-                word: place for word, place in upcoming.items() if units[place][1] - units[begin][0] <= length
+                word: place
+                for word, place in upcoming.items()
+                if units[place][1] - units[begin][0] <= length
             }
             if (value := sum(shares[word] for word in sorted(within))) >= most:
                 first, last, most = begin, max(within.values()), value
@@ -74,16 +78,24 @@ class AnsweringPart:
         """Return for each part which of the words it holds, by their numbers."""
         every = frozenset[int]().union(*(hashes for hashes, _ in self._sought))
         return [
-            frozenset(word for word, (hashes, _) in enumerate(self._sought) if not hashes.isdisjoint(there))
+            frozenset(
+                word
+                for word, (hashes, _) in enumerate(self._sought)
+                if not hashes.isdisjoint(there)
+            )
             if there
             else there
-            for there in map(every.intersection, hashes_of_parts(parts) if every else [()] * len(parts))
+            for there in map(
+                every.intersection, hashes_of_parts(parts) if every else [()] * len(parts)
+            )
         ]
 
 
 def _hashes_of(word: str) -> frozenset[int]:
     """Return the hashes of the terms that a question's word may have in a text."""
-    return frozenset(hash for group in query_groups(word) if group.word == word for hash in group.hashes)
+    return frozenset(
+        hash for group in query_groups(word) if group.word == word for hash in group.hashes
+    )
 
 
 def _units(text: str, length: int) -> Iterator[Place]:

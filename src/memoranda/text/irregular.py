@@ -17,7 +17,9 @@ _VERBS: Final = """
     |write wrote written
 """
 #: Each irregular form with its verb.
-_VERB_OF: Final = {form: verb for verb, *forms in map(str.split, _VERBS.split("|")) for form in forms}
+_VERB_OF: Final = {
+    form: verb for verb, *forms in map(str.split, _VERBS.split("|")) for form in forms
+}
 _WORD: Final = re.compile(r"[a-z]+")
 
 

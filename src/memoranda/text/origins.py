@@ -39,7 +39,11 @@ def needs_mark(message: Message) -> bool:
 
 def marked_text(message: Message) -> str:
     """Return the content of a message for a form that has nothing but a role beside it, with the mark where it needs one."""
-    return f"[{', '.join(origin(message))}] {message.content}" if needs_mark(message) else message.content
+    return (
+        f"[{', '.join(origin(message))}] {message.content}"
+        if needs_mark(message)
+        else message.content
+    )
 
 
 def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) -> Source:
@@ -53,7 +57,9 @@ def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) 
     # What it quoted was forgotten: the rest of the message is no source of it.
     gone = bool(own) and not cited
     shown = "" if gone else quote(_text(record), around=cited)
-    return Source(record.id, record.type, ", ".join(said_by(record)), said_at(record), shown, sources, gone)
+    return Source(
+        record.id, record.type, ", ".join(said_by(record)), said_at(record), shown, sources, gone
+    )
 
 
 def said_by(record: Record) -> list[str]:

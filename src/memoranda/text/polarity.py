@@ -39,7 +39,9 @@ _ENDS_BY_DENYING: Final = re.compile(
 
 def _clauses(text: str) -> list[str]:
     plain = normalised(text).casefold()
-    return [part for part in _CLAUSE_END.split(plain) if part.strip() and not _INTERJECTION.match(part)]
+    return [
+        part for part in _CLAUSE_END.split(plain) if part.strip() and not _INTERJECTION.match(part)
+    ]
 
 
 def _denials(clause: str) -> tuple[int, int]:

@@ -66,15 +66,24 @@ def _class(spans: Iterable[tuple[int, int]]) -> str:
 def _marks() -> str:
     """Return vowel signs, accents and the like: characters in words that are no letters or digits."""
     blocks = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0xFE20, 0xFE30))
-    codes = [code for block in blocks for code in block if unicodedata.category(chr(code)) in ("Mn", "Mc")]
+    codes = [
+        code
+        for block in blocks
+        for code in block
+        if unicodedata.category(chr(code)) in ("Mn", "Mc")
+    ]
     runs = groupby(enumerate(codes), lambda place: place[1] - place[0])
     spans = [[code for _, code in run] for _, run in runs]
     return _class((span[0], span[-1]) for span in spans)
 
 
-_UNSPACED: Final = _class((first, last) for first, last, script in _SPANS if script in ("spaceless", "Han"))
+_UNSPACED: Final = _class(
+    (first, last) for first, last, script in _SPANS if script in ("spaceless", "Han")
+)
 _HANGUL: Final = _class((first, last) for first, last, script in _SPANS if script == "Hangul")
-_EMOJI: Final = "\u231a-\u23ff\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
+_EMOJI: Final = (
+    "\u231a-\u23ff\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
+)
 _FLAG: Final = "[\U0001f1e6-\U0001f1ff]{1,2}+"
 
 _SIGNS: Final = r"-._@/:+&=?#%~"
@@ -272,7 +281,9 @@ def _characters_and_pairs(run: str) -> list[Unit]:
             found.append(Unit(character, character, False, is_stop))
         if index + 1 < len(characters):
             pair = character + characters[index + 1]
-            is_stop = pair in SPACELESS_STOPS or (is_stop and characters[index + 1] in SPACELESS_STOPS)
+            is_stop = pair in SPACELESS_STOPS or (
+                is_stop and characters[index + 1] in SPACELESS_STOPS
+            )
             found.append(Unit(pair, pair, False, is_stop))
     return found
 

@@ -12,7 +12,9 @@ from memoranda.first_use import expression
 #: A place in a text: from one character up to another.
 Place = tuple[int, int]
 
-_END: Final = expression(r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”]*|\s*[\n\r\u2028\u2029]\s*")
+_END: Final = expression(
+    r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”]*|\s*[\n\r\u2028\u2029]\s*"
+)
 #: A full stop behind these ends no sentence: abbreviations, initials, and the numbers of days and of points in a list.
 _NO_END: Final = expression(
     r"(?:(?<![^\s(\"'])(?:dr|mr|mrs|ms|prof|st|ste|sr|sra|srta|dra|mme|mlle|hr|fr|jr|mt|ft|ave|rd|blvd|apt|no|nr|núm|vs|ca|bzw"
@@ -65,7 +67,9 @@ def sentence_places(text: str) -> Iterator[Place]:
         closing = len(end[0]) - len(end[0].lstrip("\"'”’»)]」』"))
         upto = end.start() + closing
         broken = any(sign in end[0] for sign in "\n\r\u2028\u2029")
-        if not broken and _NO_END.search(text[start:upto][-12:] if upto - start > 12 else text[start:upto]):
+        if not broken and _NO_END.search(
+            text[start:upto][-12:] if upto - start > 12 else text[start:upto]
+        ):
             continue
         if text[start:upto].strip():
             yield _trimmed(text, start, upto)
@@ -106,7 +110,12 @@ def clause_places(text: str, sentence: Place) -> list[Place]:
     for join in _JOIN.finditer(text, start, end):
         is_joined = _JOINING.search(join[0]) is not None
         before = text[begins[-1] : join.start()]
-        if is_joined and before and not _DEPENDENT.search(before) and not _HALF_A_SUBJECT.fullmatch(before):
+        if (
+            is_joined
+            and before
+            and not _DEPENDENT.search(before)
+            and not _HALF_A_SUBJECT.fullmatch(before)
+        ):
             begins.append(join.end())
     return list(pairwise([*begins, end]))
 

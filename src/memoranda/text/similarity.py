@@ -17,7 +17,10 @@ _FILLERS: Final = frozenset(
     "really very also just that does do".split()
 )
 _ONE_FORM: Final = {"has": "have"}
-_NOT: Final = ((expression(r"\bcan(?:'t|not)\b"), "can not"), (expression(r"\bwon't\b"), "will not"))
+_NOT: Final = (
+    (expression(r"\bcan(?:'t|not)\b"), "can not"),
+    (expression(r"\bwon't\b"), "will not"),
+)
 _CONTRACTED: Final = expression(r"n't\b")
 _MONTHS: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -123,7 +126,9 @@ def densest_coverage(statement: str, text: str) -> float:
 
 def densest_share(wanted: tuple[frozenset[int], ...], text: str) -> float:
     """Return the highest share of words, given by their forms, in any two consecutive sentences of a text."""
-    return max((_share(wanted, part) for part in _sentence_pairs(text[:_MOST_COMPARED])), default=0.0)
+    return max(
+        (_share(wanted, part) for part in _sentence_pairs(text[:_MOST_COMPARED])), default=0.0
+    )
 
 
 def _share(wanted: tuple[frozenset[int], ...], terms: frozenset[int]) -> float:
@@ -143,12 +148,15 @@ def words_with_forms(statement: str) -> tuple[tuple[str, frozenset[int]], ...]:
     """Return the words of a statement without filler words, each with the hashes of its possible forms."""
     groups = query_groups(_without_fillers(statement))
     return tuple(
-        (group.word, frozenset((*group.hashes, *map(term_hash, _words(group.word))))) for group in groups
+        (group.word, frozenset((*group.hashes, *map(term_hash, _words(group.word)))))
+        for group in groups
     )
 
 
 def _without_fillers(statement: str) -> str:
-    kept = [word for word in statement.split() if word.casefold().strip(".,!?;:\"'") not in _FILLERS]
+    kept = [
+        word for word in statement.split() if word.casefold().strip(".,!?;:\"'") not in _FILLERS
+    ]
     return " ".join(kept)
 
 

@@ -177,7 +177,9 @@ _HANGUL: Final = """
 _ELISIONS: Final = """
     l d j m t s n c qu jusqu lorsqu puisqu quoiqu un dell nell all sull dall quell quest bell sant"""
 #: What follows a Korean word without a space.
-_PARTICLES: Final = "은 는 이 가 을 를 에 의 도 와 과 로 만 에서 에게 으로 부터 까지 하고 이나 보다 처럼"
+_PARTICLES: Final = (
+    "은 는 이 가 을 를 에 의 도 와 과 로 만 에서 에게 으로 부터 까지 하고 이나 보다 처럼"
+)
 
 #: Stop words of other languages that are English words as well, and so are weak evidence.
 _ENGLISH_TOO: Final = """

@@ -21,7 +21,23 @@ from memoranda.text.stopwords import ENGLISH_TOO, STOP_WORDS
 
 #: The languages of each script, the most likely first: it is assumed if a text gives no evidence.
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
-    "Latin": ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "hu", "ro", "tr", "pl"),
+    "Latin": (
+        "en",
+        "de",
+        "fr",
+        "es",
+        "it",
+        "pt",
+        "nl",
+        "sv",
+        "da",
+        "no",
+        "fi",
+        "hu",
+        "ro",
+        "tr",
+        "pl",
+    ),
     "Cyrillic": ("ru",),
     "Greek": ("el",),
     "Arabic": ("ar", "fa"),
@@ -141,7 +157,9 @@ def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
 
 def _best(script: str, scores: dict[str, int]) -> str:
     languages = LANGUAGES[script]
-    return max((one for one in languages if one in scores), key=scores.__getitem__, default=languages[0])
+    return max(
+        (one for one in languages if one in scores), key=scores.__getitem__, default=languages[0]
+    )
 
 
 def is_stop_word(word: str, language: str | None) -> bool:
@@ -266,7 +284,9 @@ def _of_stop_words(words: list[str]) -> list[str]:
 @lru_cache(maxsize=_MOST_HASHES)
 def term_hash(term: str) -> int:
     """Return a hash of 64 bits for a term, the same in every process and on every machine."""
-    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )
 
 
 def pack(terms: Iterable[str]) -> bytes:
@@ -297,7 +317,15 @@ def query_groups(text: str) -> tuple[TermGroup, ...]:
 
 def forget_words() -> None:
     """Empty the caches of words: they may contain words of erased texts."""
-    for cache in (_terms_in, _hashes_in, _groups_in, term_hash, alternatives, word_terms, near_words):
+    for cache in (
+        _terms_in,
+        _hashes_in,
+        _groups_in,
+        term_hash,
+        alternatives,
+        word_terms,
+        near_words,
+    ):
         cache.cache_clear()
 
 
@@ -353,7 +381,9 @@ def _groups_in(languages: tuple[str, ...], arabic: str) -> _Table[TermGroup]:
             return unit.is_stop
         return is_stop_word(unit.text, language_for(unit.text, languages[0], arabic))
 
-    return _Table(lambda word: tuple(_group(unit, languages) for unit in _units(word) if not is_stop(unit)))
+    return _Table(
+        lambda word: tuple(_group(unit, languages) for unit in _units(word) if not is_stop(unit))
+    )
 
 
 def _group(unit: Unit, languages: tuple[str, ...]) -> TermGroup:

@@ -63,14 +63,18 @@ def estimate(text: str) -> int:
         words = _LATIN.findall(text.lower())
         digits = sum(map(text.count, "0123456789"))
         signs = sum(map(_weight, _SIGNS.findall(text)))
-    return ceil(_of_words(words, _weights(words, is_ascii)) + 0.55 * digits + 0.3 * text.count("\n") + signs)
+    return ceil(
+        _of_words(words, _weights(words, is_ascii)) + 0.55 * digits + 0.3 * text.count("\n") + signs
+    )
 
 
 def _of_words(words: list[str], weights: tuple[float, ...]) -> float:
     try:
         return sum([weights[len(word)] for word in words])
     except IndexError:
-        return sum([weights[min(len(word), _LONGEST)] * max(len(word) / _LONGEST, 1) for word in words])
+        return sum(
+            [weights[min(len(word), _LONGEST)] * max(len(word) / _LONGEST, 1) for word in words]
+        )
 
 
 def _weights(words: list[str], is_ascii: bool) -> tuple[float, ...]:

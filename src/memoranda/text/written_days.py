@@ -43,7 +43,9 @@ def is_past(memory: Memory, now: datetime) -> bool:
     if days is None or days.begins <= memory.observed_at or days.ends > now:
         return False
     recurs = memory.cardinality is Cardinality.RECURRING
-    return not recurs and _EACH_YEAR.search(f"{memory.key or ''} {memory.content}".casefold()) is None
+    return (
+        not recurs and _EACH_YEAR.search(f"{memory.key or ''} {memory.content}".casefold()) is None
+    )
 
 
 def happened_words(days: DaySpan) -> str:
@@ -102,7 +104,10 @@ def _written(days: DaySpan) -> str:
         return f"the {first.year}s"
     if days.granularity is Granularity.YEAR or (whole_months and first.month == after.month == 1):
         return str(first.year) if first.year == last.year else f"{first.year}–{last.year}"
-    one, other = f"{_MONTHS[first.month - 1]} {first.year}", f"{_MONTHS[last.month - 1]} {last.year}"
+    one, other = (
+        f"{_MONTHS[first.month - 1]} {first.year}",
+        f"{_MONTHS[last.month - 1]} {last.year}",
+    )
     if days.granularity is Granularity.MONTH and one == other:
         return one
     if whole_months:

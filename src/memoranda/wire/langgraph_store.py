@@ -154,7 +154,9 @@ class NamespaceOwners:
         self._owner_of = owner_of
         self._audience_of = audience_of
         if isinstance(across_owners, str):
-            raise InvalidInput("across_owners: give True, or a list of owners", field="across_owners")
+            raise InvalidInput(
+                "across_owners: give True, or a list of owners", field="across_owners"
+            )
         self._across = (
             across_owners
             if isinstance(across_owners, bool)
@@ -219,7 +221,9 @@ class NamespaceOwners:
 def owner_at(position: int) -> OwnerOf:
     """Return a function that takes the label at a position as the owner's id; the namespaces of items stay as they are."""
     if type(position) is not int or position < 0:
-        raise InvalidInput(f"position: give a whole number of at least 0, not {position!r}", field="position")
+        raise InvalidInput(
+            f"position: give a whole number of at least 0, not {position!r}", field="position"
+        )
 
     def owner_of(namespace: Labels) -> str | None:
         return namespace[position] if len(namespace) > position else None
@@ -280,7 +284,9 @@ class StoreReads:
         """Return the best items below a prefix, each with its score and the store's name of its namespace."""
         end = offset + limit
         if offset < 0 or limit < 1:
-            raise InvalidInput("limit: give a limit of at least 1 and an offset of at least 0", field="limit")
+            raise InvalidInput(
+                "limit: give a limit of at least 1 and an offset of at least 0", field="limit"
+            )
         try:
             only = conditions_of(filter)
         except NothingMeets:
@@ -323,7 +329,11 @@ class StoreReads:
         hits: Sequence[Hit] = ()
         words = 0
         if query:
-            hits = list(await items.search(owner, query, inner, only=conditions, limit=min(end, PAGE), **who))
+            hits = list(
+                await items.search(
+                    owner, query, inner, only=conditions, limit=min(end, PAGE), **who
+                )
+            )
             words = len(query_groups(query))
             if len(hits) == end:
                 return [(_item(hit), _score(hit, words)) for hit in hits]
@@ -338,7 +348,9 @@ class StoreReads:
         ranked: list[Scored] = [(_item(hit), _score(hit, words)) for hit in hits]
         # Where vectors are compared, an item that is no hit has one that points away from the question's.
         unlike = 0.0 if query and self._compares() else None
-        rest = [(item, None if item.index == () else unlike) for item in listed if item.id not in there]
+        rest = [
+            (item, None if item.index == () else unlike) for item in listed if item.id not in there
+        ]
         return [*ranked, *rest][:end]
 
     # ── namespaces ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -127,9 +127,12 @@ def error_of(status: int, body: Mapping[str, Any]) -> MemorandaError:
     return kind(detail)
 
 
-def _invalid(kind: type[InvalidInput], detail: str, errors: list[Mapping[str, Any]]) -> InvalidInput:
+def _invalid(
+    kind: type[InvalidInput], detail: str, errors: list[Mapping[str, Any]]
+) -> InvalidInput:
     parts = [
-        kind(str(one.get("detail", detail)), field=one.get("field"), item=one.get("item")) for one in errors
+        kind(str(one.get("detail", detail)), field=one.get("field"), item=one.get("item"))
+        for one in errors
     ]
     first = kind(
         detail,

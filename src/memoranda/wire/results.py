@@ -29,7 +29,15 @@ from memoranda.model.redactions import Telling
 from memoranda.storage.rows import CLASS_OF
 from memoranda.text.excerpts import find_excerpt
 from memoranda.text.origins import said_at, said_by
-from memoranda.wire.scalar_forms import COMPONENTS, SCALARS, Form, Json, Malformed, simple_schema, wrong
+from memoranda.wire.scalar_forms import (
+    COMPONENTS,
+    SCALARS,
+    Form,
+    Json,
+    Malformed,
+    simple_schema,
+    wrong,
+)
 
 
 def form_of(annotation: Any) -> Form:
@@ -147,10 +155,17 @@ def _fixed(of: Sequence[Any]) -> Form:
 
     def schema(known: dict[str, Json]) -> Json:
         parts = [form.schema(known) for form in forms]
-        return {"type": "array", "items": {"anyOf": parts}, "minItems": len(forms), "maxItems": len(forms)}
+        return {
+            "type": "array",
+            "items": {"anyOf": parts},
+            "minItems": len(forms),
+            "maxItems": len(forms),
+        }
 
     return Form(
-        lambda values: [_written(form, one) for form, one in zip(forms, values, strict=True)], read, schema
+        lambda values: [_written(form, one) for form, one in zip(forms, values, strict=True)],
+        read,
+        schema,
     )
 
 
@@ -261,7 +276,9 @@ class _Fielded:
         def make() -> Json:
             properties = {name: {"type": "string", "const": tag} for name, tag in self._tag.items()}
             properties |= {name: form.schema(known) for name, form in self._ready().items()}
-            properties |= {name: _told(self._kind, name).schema(known) for name in TOLD.get(self._kind, ())}
+            properties |= {
+                name: _told(self._kind, name).schema(known) for name in TOLD.get(self._kind, ())
+            }
             return {"type": "object", "properties": properties, "required": list(properties)}
 
         return _named(known, self._kind, make)
@@ -277,7 +294,9 @@ def _annotations(kind: type) -> dict[str, Any]:
     if issubclass(kind, BaseModel):
         return {name: hints[name] for name in kind.model_fields}
     if is_dataclass(kind):
-        return {one.name: hints[one.name] for one in fields(kind) if not one.metadata.get("internal")}
+        return {
+            one.name: hints[one.name] for one in fields(kind) if not one.metadata.get("internal")
+        }
     return {name: hints[name] for name in cast(Any, kind)._fields}
 
 
@@ -315,7 +334,9 @@ def _needed(kind: type) -> frozenset[str]:
     if issubclass(kind, BaseModel):
         return frozenset(name for name, field in kind.model_fields.items() if field.is_required())
     if is_dataclass(kind):
-        unset = (one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING)
+        unset = (
+            one for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING
+        )
         return frozenset(one.name for one in unset)
     return frozenset(cast(Any, kind)._fields) - frozenset(cast(Any, kind)._field_defaults)
 
@@ -337,7 +358,10 @@ def _record_schema(known: dict[str, Json]) -> Json:
     def make() -> Json:
         kinds = {tag: _form(kind).schema(known) for tag, kind in CLASS_OF.items()}
         mapping = {tag: ref["$ref"] for tag, ref in kinds.items()}
-        return {"oneOf": [*kinds.values()], "discriminator": {"propertyName": "type", "mapping": mapping}}
+        return {
+            "oneOf": [*kinds.values()],
+            "discriminator": {"propertyName": "type", "mapping": mapping},
+        }
 
     return _named(known, Record, make)
 
@@ -347,7 +371,9 @@ def plain(value: Any) -> Any:
     if value is None or type(value) in (str, bool, int, float):
         return value
     if type(value) is dict or (isinstance(value, Mapping) and not isinstance(value, BaseModel)):
-        return {name if type(name) is str else plain(name): plain(one) for name, one in value.items()}
+        return {
+            name if type(name) is str else plain(name): plain(one) for name, one in value.items()
+        }
     if type(value) in (list, tuple):
         return [plain(one) for one in value]
     return _written(form_of(type(value)), value)
@@ -458,7 +484,11 @@ def _compact(hit: Hit) -> Json:
         "past": hit.past,
     }
     if isinstance(record, Item):
-        made |= {"namespace": list(record.namespace), "name": record.name, "value": plain(record.value)}
+        made |= {
+            "namespace": list(record.namespace),
+            "name": record.name,
+            "value": plain(record.value),
+        }
     return made
 
 
@@ -577,7 +607,9 @@ FIELDS |= {
     (Hit, "terms"): _TERMS,
     (MissingHit, "terms"): _TERMS,
     (Hit, "conditions"): Form(plain, _read_conditions, _any_object),
-    (ImportReport, "errors"): _objects("line", "reason", list[tuple[int, str]], ("integer", "string")),
+    (ImportReport, "errors"): _objects(
+        "line", "reason", list[tuple[int, str]], ("integer", "string")
+    ),
     (BookFacts, "details"): Form(plain, dict, _any_object),
 }
 TOLD |= {

@@ -78,7 +78,9 @@ def _ends(
 def path_of(verb: Operation, given: Mapping[str, object]) -> str:
     """Return the path of a verb with its arguments, percent-encoded."""
     parts = verb.path.split("/")
-    return "/".join(_encoded(str(given[part[1:-1]])) if part.startswith("{") else part for part in parts)
+    return "/".join(
+        _encoded(str(given[part[1:-1]])) if part.startswith("{") else part for part in parts
+    )
 
 
 def _encoded(part: str) -> str:

@@ -29,12 +29,15 @@ class Malformed(ValueError):
     def under(self, part: str) -> Malformed:
         """Return the same fault with its path in a larger value: under a name or ``[number]``."""
         return Malformed(
-            part + (self.path if self.path.startswith("[") or not self.path else f".{self.path}"), self.fault
+            part + (self.path if self.path.startswith("[") or not self.path else f".{self.path}"),
+            self.fault,
         )
 
     def refusal(self, what: str) -> InvalidInput:
         """Return the error for callers; ``what`` names the whole value."""
-        return InvalidInput(f"{what}: {self.path or 'the value'} {self.fault}", field=self.path or None)
+        return InvalidInput(
+            f"{what}: {self.path or 'the value'} {self.fault}", field=self.path or None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,9 @@ def same(given: Any) -> Any:
 
 _READ_NUMBER = reader((int, float), "a number")
 MOMENT: Final = Form(
-    _moment_text, parsed(_moment, "a moment in ISO form"), simple_schema("string", format="date-time")
+    _moment_text,
+    parsed(_moment, "a moment in ISO form"),
+    simple_schema("string", format="date-time"),
 )
 ID: Final = Form(str, parsed(UUID, "a UUID"), simple_schema("string", format="uuid"))
 SCALARS: Final[dict[Any, Form]] = {
@@ -113,7 +118,9 @@ SCALARS: Final[dict[Any, Form]] = {
     int: Form(None, reader(int, "a whole number"), simple_schema("integer")),
     float: Form(None, lambda given: float(_READ_NUMBER(given)), simple_schema("number")),
     Decimal: Form(
-        "{:f}".format, parsed(Decimal, "a number as text"), simple_schema("string", format="decimal")
+        "{:f}".format,
+        parsed(Decimal, "a number as text"),
+        simple_schema("string", format="decimal"),
     ),
     UUID: ID,
     datetime: MOMENT,

@@ -13,7 +13,15 @@ from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, get_args, get_origin
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    create_model,
+)
 from pydantic_core import from_json
 from typing_extensions import TypedDict
 
@@ -146,7 +154,9 @@ _MOMENTS = ("since", "until", "valid_at", "as_of", "known_at")
 
 
 def _conditions(only: Json) -> Json:
-    return {name: _moment(name, value) if name in _MOMENTS else value for name, value in only.items()}
+    return {
+        name: _moment(name, value) if name in _MOMENTS else value for name, value in only.items()
+    }
 
 
 def _moment(name: str, value: Any) -> Any:
@@ -155,7 +165,9 @@ def _moment(name: str, value: Any) -> Any:
     try:
         return datetime.fromisoformat(value)
     except ValueError:
-        raise InvalidInput(f"only.{name}: {value!r} is no moment in ISO form", field=f"only.{name}") from None
+        raise InvalidInput(
+            f"only.{name}: {value!r} is no moment in ISO form", field=f"only.{name}"
+        ) from None
 
 
 def _value_of(kind: type[BaseModel], field: str) -> Callable[[Any], Any]:
@@ -221,7 +233,9 @@ class Shape:
         values = {name: getattr(checked, name) for name in checked.model_fields_set}
         return {_name(word): self._made(_name(word), value) for word, value in values.items()}
 
-    def read_query(self, query: Sequence[tuple[str, str]], in_path: Mapping[str, str]) -> dict[str, Any]:
+    def read_query(
+        self, query: Sequence[tuple[str, str]], in_path: Mapping[str, str]
+    ) -> dict[str, Any]:
         """Check the parameters of a query string; lists repeat their name, and objects are JSON."""
         given: dict[str, Any] = {}
         for name, text in query:
@@ -238,7 +252,9 @@ class Shape:
     def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """Check arguments that a person typed: lists repeat their name, objects and lists of objects are JSON."""
         given: dict[str, Any] = {}
-        forms = {wire_name(word): field.annotation for word, field in self.model.model_fields.items()}
+        forms = {
+            wire_name(word): field.annotation for word, field in self.model.model_fields.items()
+        }
         for name, text in pairs:
             form, value = forms.get(name), self._from_text(name, text)
             # A text of digits is a text, unless any value is taken.
@@ -292,7 +308,9 @@ def shape_of(name: str) -> Shape:
     annotations = {one.name: str(one.annotation) for one in parameters}
     fields: dict[str, Any] = {}
     for one in parameters:
-        if annotations[one.name] in LOCAL or (one.name == "operation" and "operation" not in verb.in_path):
+        if annotations[one.name] in LOCAL or (
+            one.name == "operation" and "operation" not in verb.in_path
+        ):
             continue
         form = FORMS[annotations[one.name]]
         required = one.default is one.empty
@@ -300,7 +318,9 @@ def shape_of(name: str) -> Shape:
     title = "".join(part.title() for part in verb.name.replace(".", "_").split("_")) + "Arguments"
     model = create_model(title, __config__=_CONFIG, **fields)
     local = {name: LOCAL[of] for name, of in annotations.items() if of in LOCAL}
-    return Shape(verb, model, annotations, local, "operation" in annotations, inspect.Signature(parameters))
+    return Shape(
+        verb, model, annotations, local, "operation" in annotations, inspect.Signature(parameters)
+    )
 
 
 def _safe(name: str) -> str:
@@ -340,7 +360,9 @@ def _holds(form: Any, kind: type) -> bool:
     """Return True if a form is, or may be, a list or an object."""
     if form is kind or get_origin(form) is kind:
         return True
-    return any(_holds(one, kind) for one in get_args(form)) if get_origin(form) is not dict else False
+    return (
+        any(_holds(one, kind) for one in get_args(form)) if get_origin(form) is not dict else False
+    )
 
 
 def _object(name: str, text: str) -> Any:

@@ -40,7 +40,13 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 
 
 async def remembered(book: Book, content: str, **fields: Any) -> str:
-    return str((await book.remember("ana", content, **{"agent": "guide", "audience": "global", **fields})).id)
+    return str(
+        (
+            await book.remember(
+                "ana", content, **{"agent": "guide", "audience": "global", **fields}
+            )
+        ).id
+    )
 
 
 async def trip(book: Book, **fields: Any) -> str:
@@ -55,7 +61,9 @@ async def read(book: Book, id: str) -> Memory:
 
 
 async def test_a_sentence_in_a_field_of_an_inserted_document_is_found_and_taken(book: Book) -> None:
-    to_porto = await trip(book, notes="Two nights. I live in Lisbon. Take the train.", reason="A wedding")
+    to_porto = await trip(
+        book, notes="Two nights. I live in Lisbon. Take the train.", reason="A wedding"
+    )
     home = await remembered(book, "Lives in Lisbon", key="home")
     found = await book.forgetting.find_traces("ana", home, as_owner=True)
     (part,) = found.spans
@@ -71,7 +79,10 @@ async def test_a_sentence_in_a_field_of_an_inserted_document_is_found_and_taken(
     assert [one.message for one in receipt.redacted] == [part.message]
     left = await read(book, to_porto)
     document = {"to": "Porto", "notes": "Two nights. Take the train.", "reason": "A wedding"}
-    assert (left.data, left.content) == ({"schema": "Trip", "document": document}, "A trip to Porto")
+    assert (left.data, left.content) == (
+        {"schema": "Trip", "document": document},
+        "A trip to Porto",
+    )
     assert not any("Lisbon" in trace.text for trace in receipt.still_tells)
 
 
@@ -80,7 +91,10 @@ async def test_no_version_of_the_document_says_it_any_more(book: Book) -> None:
     home = await remembered(book, "Lives in Lisbon")
     await book.forget("ana", home, as_owner=True)
     steps = await book.records.history("ana", to_porto, as_owner=True)
-    assert [(step.verb, step.record is None) for step in steps] == [("remember", True), ("redact", False)]
+    assert [(step.verb, step.record is None) for step in steps] == [
+        ("remember", True),
+        ("redact", False),
+    ]
     assert "Lisbon" not in str([step.record for step in steps]) + str(steps[-1].record.model_dump())  # type: ignore[union-attr]
 
 
@@ -98,7 +112,12 @@ async def test_a_field_of_which_nothing_is_left_is_unset_also_where_its_schema_r
 
 
 async def test_an_entry_of_a_list_leaves_it_and_the_others_stay_in_their_order(book: Book) -> None:
-    stops = ["Aveiro", "I live in Lisbon.", "Coimbra. I live in Lisbon.", {"at": "I live in Lisbon."}]
+    stops = [
+        "Aveiro",
+        "I live in Lisbon.",
+        "Coimbra. I live in Lisbon.",
+        {"at": "I live in Lisbon."},
+    ]
     note = await remembered(book, "Stops on the way", data={"stops": stops, "nights": 2})
     home = await remembered(book, "Lives in Lisbon")
     receipt = await book.forget("ana", home, as_owner=True)
@@ -122,14 +141,20 @@ async def test_fields_that_a_native_form_keeps_are_words_in_a_document(book: Boo
 
 
 async def test_a_number_leaves_data_with_its_field_if_the_field_says_what_it_is(book: Book) -> None:
-    note = await remembered(book, "A form", data={"age": 42, "bus": 42, "ages": [7, 42], "more": {"age": 7}})
+    note = await remembered(
+        book, "A form", data={"age": 42, "bus": 42, "ages": [7, 42], "more": {"age": 7}}
+    )
     age = await remembered(book, "Is 42 years old", key="age")
     await book.forget("ana", age, as_owner=True)
     assert (await read(book, note)).data == {"bus": 42, "ages": [7], "more": {"age": 7}}
 
 
-async def test_a_document_about_somebody_else_is_listed_and_taken_once_it_is_named(book: Book) -> None:
-    mia = await remembered(book, "A friend", subject="Mia", data={"notes": "Lives in Lisbon. Sails."})
+async def test_a_document_about_somebody_else_is_listed_and_taken_once_it_is_named(
+    book: Book,
+) -> None:
+    mia = await remembered(
+        book, "A friend", subject="Mia", data={"notes": "Lives in Lisbon. Sails."}
+    )
     home = await remembered(book, "Lives in Lisbon")
     found = await book.forgetting.find_traces("ana", home, as_owner=True)
     (listed,) = found.listed
@@ -146,7 +171,9 @@ async def test_a_bound_value_that_tells_it_takes_its_memory(book: Book) -> None:
 
 
 async def test_an_agent_takes_no_words_from_another_agents_document(book: Book) -> None:
-    theirs = await remembered(book, "A trip", data={"notes": "I live in Lisbon. Two nights."}, agent="other")
+    theirs = await remembered(
+        book, "A trip", data={"notes": "I live in Lisbon. Two nights."}, agent="other"
+    )
     home = await remembered(book, "Lives in Lisbon")
     found = await book.forgetting.find_traces("ana", home, agent="guide")
     assert found.spans == ()
@@ -156,7 +183,9 @@ async def test_an_agent_takes_no_words_from_another_agents_document(book: Book) 
 
 
 async def test_what_rests_on_the_words_of_a_document_alone_goes_with_them(book: Book) -> None:
-    note = await remembered(book, "A trip", data={"notes": "I live in Lisbon. We sail from Cascais."})
+    note = await remembered(
+        book, "A trip", data={"notes": "I live in Lisbon. We sail from Cascais."}
+    )
     rests = await remembered(book, "In Lisbon they live", sources=[note])
     sails = await remembered(book, "Sails from Cascais", sources=[note])
     receipt = await book.forgetting.redact("ana", note, 0, 18, path="/notes", as_owner=True)
@@ -166,8 +195,12 @@ async def test_what_rests_on_the_words_of_a_document_alone_goes_with_them(book: 
 
 
 async def test_a_part_of_data_needs_its_pointer_and_the_content_never_changes(book: Book) -> None:
-    note = await remembered(book, "A trip", data={"schema": "Trip", "document": {"notes": "Two nights."}})
-    with pytest.raises(InvalidInput, match="path: give the JSON pointer of a string in the data of memory"):
+    note = await remembered(
+        book, "A trip", data={"schema": "Trip", "document": {"notes": "Two nights."}}
+    )
+    with pytest.raises(
+        InvalidInput, match="path: give the JSON pointer of a string in the data of memory"
+    ):
         await book.forgetting.redact("ana", note, 0, 3, as_owner=True)
     for path in ("/document/none", "/schema", "/document"):
         with pytest.raises(InvalidInput, match=f"the data at '{path}' of memory"):
@@ -191,14 +224,18 @@ async def test_hidden_words_of_a_document_come_back_by_undo_and_go_for_good_when
     assert receipt.removed["parts of memories"] == 2
     assert (await read(book, note)).data == left
     steps = await book.records.history("ana", note, as_owner=True)
-    assert not any("Lisbon" in str(step.record.model_dump()) for step in steps if step.record is not None)
+    assert not any(
+        "Lisbon" in str(step.record.model_dump()) for step in steps if step.record is not None
+    )
 
 
 async def test_a_restored_backup_has_the_words_of_no_document_that_were_forgotten_since(
     tmp_path: Path,
 ) -> None:
     async with memoranda.open(tmp_path / "book.db", embed=None) as book:
-        note = await remembered(book, "A trip", data=["I live in Lisbon.", "I like tea. Two nights."])
+        note = await remembered(
+            book, "A trip", data=["I live in Lisbon.", "I like tea. Two nights."]
+        )
         tea = await remembered(book, "Likes tea")
         home = await remembered(book, "Lives in Lisbon")
         await book.admin.backup(tmp_path / "backup.db")
@@ -206,7 +243,10 @@ async def test_a_restored_backup_has_the_words_of_no_document_that_were_forgotte
         await book.forget("ana", tea, as_owner=True)
         assert (await read(book, note)).data == ["Two nights."]
     await restore(
-        partial(open_engine, create=False), tmp_path / "backup.db", tmp_path / "restored.db", at=utc_now()
+        partial(open_engine, create=False),
+        tmp_path / "backup.db",
+        tmp_path / "restored.db",
+        at=utc_now(),
     )
     async with memoranda.open(tmp_path / "restored.db", embed=None) as book:
         assert (await read(book, note)).data == ["Two nights."]

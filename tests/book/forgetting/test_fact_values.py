@@ -18,7 +18,11 @@ NAMES = frozenset({"ana", "user"})
 
 def a_memory(content: str) -> Memory:
     return Memory(
-        id=new_id(), owner=Owner(id="ana"), audience=EVERYONE, content=content, observed_at=utc_now()
+        id=new_id(),
+        owner=Owner(id="ana"),
+        audience=EVERYONE,
+        content=content,
+        observed_at=utc_now(),
     )
 
 
@@ -32,7 +36,10 @@ def left_of(text: str, content: str, *others: str, repeats: bool = True) -> str:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ("Earns 65,000 euros a year", "65k · 65.000 € · 65 000 · $65k · €65,000.00 · sixty-five thousand"),
+        (
+            "Earns 65,000 euros a year",
+            "65k · 65.000 € · 65 000 · $65k · €65,000.00 · sixty-five thousand",
+        ),
         ("Verdient 58.000 Euro", "58k · achtundfünfzigtausend · 58 000"),
         ("Owes 18,500 dollars", "$18.5k · eighteen and a half thousand"),
         ("Paie 890 euros de loyer", "890,00 € · huit cent quatre-vingt-dix"),
@@ -71,7 +78,9 @@ def test_a_name_is_not_part_of_a_longer_one_that_begins_with_another_word(
 def test_a_number_of_a_thing_stays_where_two_memories_tell_the_age() -> None:
     fact = fact_of([a_memory("Is 42 years old"), a_memory("The user is 42 years old")], NAMES)
     said = "Ticket 42 is open. You are 42. Room 42, then. Your ticket is 42. Your age is 42."
-    found = [said[slice(*place)].strip() for place, why in cuts(fact, said, repeats=True) if why in TAKEN]
+    found = [
+        said[slice(*place)].strip() for place, why in cuts(fact, said, repeats=True) if why in TAKEN
+    ]
     assert found == ["You are 42.", "Your age is 42."]
 
 

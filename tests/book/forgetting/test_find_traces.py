@@ -24,10 +24,14 @@ async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
         yield opened
 
 
-async def said(book: Book, *texts: str, agent: str = "guide", audience: str = "global") -> list[str]:
+async def said(
+    book: Book, *texts: str, agent: str = "guide", audience: str = "global"
+) -> list[str]:
     thread = await book.thread("ana", agent=agent, audience=audience)
     roles = ("user", "assistant")
-    receipt = await thread.append([{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)])
+    receipt = await thread.append(
+        [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+    )
     return [str(id) for id in receipt.ids("message")]
 
 
@@ -41,11 +45,15 @@ def words(found: Traces) -> list[str]:
 
 
 async def test_the_parts_that_tell_it_are_found_in_everybodys_messages(book: Book) -> None:
-    await said(book, "Hi! I live in Lisbon.", "So you live in Lisbon. Nice!", "My sister lives in Lisbon.")
+    await said(
+        book, "Hi! I live in Lisbon.", "So you live in Lisbon. Nice!", "My sister lives in Lisbon."
+    )
     home = await remembered(book, "Lives in Lisbon", key="home")
     found = await book.forgetting.find_traces("ana", home, as_owner=True)
     assert words(found) == ["I live in Lisbon.", "So you live in Lisbon."]
-    assert [(one.text, one.why) for one in found.listed] == [("My sister lives in Lisbon.", SOMEBODY_ELSE)]
+    assert [(one.text, one.why) for one in found.listed] == [
+        ("My sister lives in Lisbon.", SOMEBODY_ELSE)
+    ]
     assert [str(one.id) for one in found.goes] == [home]
     assert found.removed["memory"] == 1
     assert len((await book.records.list("ana", as_owner=True)).records) == 5
@@ -136,7 +144,11 @@ async def test_episodes_lose_sentences_and_a_profile_items_and_a_title_that_some
 ) -> None:
     await book.thread("ana", title="A flat in Lisbon", agent="guide", audience="global")
     receipt = await book.episodes.record(
-        "ana", goal="Find a flat", summary="Rented one. It is in Lisbon.", outcome="succeeded", as_owner=True
+        "ana",
+        goal="Find a flat",
+        summary="Rented one. It is in Lisbon.",
+        outcome="succeeded",
+        as_owner=True,
     )
     await book.profiles.patch("ana", set={"interests": ["walks in Lisbon", "tea"]}, as_owner=True)
     home = await remembered(book, "Lives in Lisbon", key="home")
@@ -148,7 +160,9 @@ async def test_episodes_lose_sentences_and_a_profile_items_and_a_title_that_some
     assert thread.title == "A flat in Lisbon"  # type: ignore[attr-defined]
 
 
-async def test_an_agent_may_take_only_what_it_may_forget_and_is_told_of_the_rest(book: Book) -> None:
+async def test_an_agent_may_take_only_what_it_may_forget_and_is_told_of_the_rest(
+    book: Book,
+) -> None:
     await said(book, "I live in Lisbon.", agent="guide")
     await said(book, "Yes, I live in Lisbon!", agent="other")
     await said(book, "Psst, I live in Lisbon.", agent="third", audience="self")

@@ -31,7 +31,13 @@ async def said(book: Book, *texts: str, agent: str = "guide", **fields: Any) -> 
 
 
 async def remembered(book: Book, content: str, **fields: Any) -> str:
-    return str((await book.remember("ana", content, **{"agent": "guide", "audience": "global", **fields})).id)
+    return str(
+        (
+            await book.remember(
+                "ana", content, **{"agent": "guide", "audience": "global", **fields}
+            )
+        ).id
+    )
 
 
 async def told(book: Book) -> set[str]:
@@ -40,8 +46,12 @@ async def told(book: Book) -> set[str]:
     return {record.content for record in page.records}  # type: ignore[attr-defined]
 
 
-async def test_forgetting_a_memory_takes_the_words_that_tell_it_out_of_all_messages(book: Book) -> None:
-    await said(book, "Hi! I live in Lisbon.", "So you live in Lisbon. Nice!", "My sister lives in Lisbon.")
+async def test_forgetting_a_memory_takes_the_words_that_tell_it_out_of_all_messages(
+    book: Book,
+) -> None:
+    await said(
+        book, "Hi! I live in Lisbon.", "So you live in Lisbon. Nice!", "My sister lives in Lisbon."
+    )
     home = await remembered(book, "Lives in Lisbon", key="home")
     same = await remembered(book, "The user lives in Lisbon", agent="other", audience="self")
     receipt = await book.forget("ana", home, as_owner=True)
@@ -91,7 +101,9 @@ async def test_the_record_alone_goes_where_that_is_asked_for(book: Book) -> None
         await book.forget("ana", home, what="all", as_owner=True)  # type: ignore[arg-type]
 
 
-async def test_messages_and_memories_are_forgotten_in_one_call_each_as_what_it_is(book: Book) -> None:
+async def test_messages_and_memories_are_forgotten_in_one_call_each_as_what_it_is(
+    book: Book,
+) -> None:
     gone, _ = await said(book, "I like tea. I live in Lisbon.", "You live in Lisbon. Fine.")
     home = await remembered(book, "Lives in Lisbon")
     receipt = await book.forget("ana", [home, gone], as_owner=True)
@@ -114,7 +126,9 @@ async def test_a_dry_run_changes_nothing_and_its_plan_does_what_it_showed(book: 
     assert await told(book) == {"Hi!", "My brother lives in Lisbon."}
 
 
-async def test_what_find_traces_shows_is_a_plan_too_with_the_parts_that_were_named(book: Book) -> None:
+async def test_what_find_traces_shows_is_a_plan_too_with_the_parts_that_were_named(
+    book: Book,
+) -> None:
     await said(book, "Hi! My brother lives in Lisbon.")
     home = await remembered(book, "Lives in Lisbon")
     (listed,) = (await book.forgetting.find_traces("ana", home, as_owner=True)).listed
@@ -150,7 +164,9 @@ async def test_words_forget_the_one_memory_that_they_mean(book: Book) -> None:
     await remembered(book, "Lives in Lisbon", key="home")
     await remembered(book, "Likes green tea")
     await remembered(book, "Likes black tea")
-    with pytest.raises(Conflict, match="'tea' may mean several memories, and nothing was forgotten"):
+    with pytest.raises(
+        Conflict, match="'tea' may mean several memories, and nothing was forgotten"
+    ):
         await book.forget("ana", about="tea", as_owner=True)
     with pytest.raises(NotFound, match="no memory that this view sees answers 'shoe size'"):
         await book.forget("ana", about="shoe size", as_owner=True)
@@ -198,13 +214,19 @@ async def test_another_fact_in_the_same_sentence_keeps_its_memory(book: Book) ->
     assert await told(book) == {"I am allergic to nuts.", "Is allergic to nuts"}
 
 
-async def test_memories_and_episodes_with_a_sentence_that_tells_it_go_and_others_stay(book: Book) -> None:
+async def test_memories_and_episodes_with_a_sentence_that_tells_it_go_and_others_stay(
+    book: Book,
+) -> None:
     home = await remembered(book, "Lives in Lisbon", key="home")
     await remembered(book, "Has lived in Lisbon with two cats")
     await remembered(book, "Sister Mia lives in Lisbon", subject="Mia")
-    await remembered(book, "Lived in Lisbon before Porto", key="home", agent="other", audience="self")
+    await remembered(
+        book, "Lived in Lisbon before Porto", key="home", agent="other", audience="self"
+    )
     for summary in ("Rented a flat. The user lives in Lisbon now.", "Bought tea."):
-        await book.episodes.record("ana", goal="Help", summary=summary, outcome="succeeded", as_owner=True)
+        await book.episodes.record(
+            "ana", goal="Help", summary=summary, outcome="succeeded", as_owner=True
+        )
     await book.forget("ana", home, as_owner=True)
     assert await told(book) == {"Sister Mia lives in Lisbon", "Lived in Lisbon before Porto"}
     episodes = await book.records.list("ana", types="episode", as_owner=True)

@@ -25,7 +25,9 @@ LEFT = "Two nights. Take the train."
 
 
 @pytest.fixture(params=["memory://", "file"])
-async def book(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> AsyncIterator[Book]:
+async def book(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock
+) -> AsyncIterator[Book]:
     address = tmp_path / "book.db" if request.param == "file" else request.param
     async with memoranda.open(address, embed=None, clock=clock) as opened:
         yield opened
@@ -84,7 +86,11 @@ async def test_a_text_loses_its_sentence_and_one_of_which_nothing_is_left_goes(b
 async def test_the_name_of_an_item_says_what_its_value_is_about(book: Book) -> None:
     await put(book, "home town", {"content": "Lisbon"})
     home = str(
-        (await book.remember("ana", "Lives in Lisbon", key="home", agent="guide", audience="global")).id
+        (
+            await book.remember(
+                "ana", "Lives in Lisbon", key="home", agent="guide", audience="global"
+            )
+        ).id
     )
     await book.forget("ana", home, as_owner=True)
     assert await value_of(book, "home town") is None
@@ -128,7 +134,9 @@ async def test_an_agent_takes_nothing_from_what_others_stored(book: Book) -> Non
     home = await remembered(book)
     found = await book.forgetting.find_traces("ana", home, agent="guide")
     assert found.spans == ()
-    assert [(str(one.id), one.why) for one in found.still_tells if one.why == NOT_OWN] == [(file, NOT_OWN)]
+    assert [(str(one.id), one.why) for one in found.still_tells if one.why == NOT_OWN] == [
+        (file, NOT_OWN)
+    ]
 
 
 async def test_hidden_words_of_an_item_come_back_by_undo_and_go_for_good_when_it_is_finished(
@@ -138,7 +146,9 @@ async def test_hidden_words_of_an_item_come_back_by_undo_and_go_for_good_when_it
     home = await remembered(book)
     hidden = await book.forgetting.hide("ana", home, as_owner=True)
     assert await value_of(book, "a") == [LEFT]
-    assert not [hit for hit in await book.recall("ana", "Lisbon", types="item", as_owner=True) if hit.words]
+    assert not [
+        hit for hit in await book.recall("ana", "Lisbon", types="item", as_owner=True) if hit.words
+    ]
     await book.undo("ana", hidden.receipt.position, as_owner=True)
     assert await value_of(book, "a") == [TOLD, "I live in Lisbon."]
     again = await book.forgetting.hide("ana", home, as_owner=True)
@@ -146,7 +156,9 @@ async def test_hidden_words_of_an_item_come_back_by_undo_and_go_for_good_when_it
     await book.forgetting.finish("ana", again.receipt, as_owner=True)
     assert await value_of(book, "a") == "Another value"
     steps = await book.records.history("ana", file, as_owner=True)
-    assert not any("Lisbon" in str(step.record.model_dump()) for step in steps if step.record is not None)
+    assert not any(
+        "Lisbon" in str(step.record.model_dump()) for step in steps if step.record is not None
+    )
 
 
 async def test_redact_takes_a_part_of_a_value(book: Book) -> None:
@@ -154,7 +166,9 @@ async def test_redact_takes_a_part_of_a_value(book: Book) -> None:
     await book.forgetting.redact("ana", text, 12, 30, as_owner=True)
     await book.forgetting.redact("ana", nested, 12, 30, path="/x/0", as_owner=True)
     assert (await value_of(book, "a"), await value_of(book, "b")) == (LEFT, {"x": [LEFT]})
-    with pytest.raises(InvalidInput, match="path: give the JSON pointer of a string in the value of item"):
+    with pytest.raises(
+        InvalidInput, match="path: give the JSON pointer of a string in the value of item"
+    ):
         await book.forgetting.redact("ana", nested, 0, 3, as_owner=True)
 
 
@@ -188,7 +202,12 @@ async def test_a_restored_backup_lacks_the_words_in_each_value_that_it_had(tmp_p
             await restore(opening, tmp_path / f"{backup}.db", target, books=[source], at=utc_now())
         await source.close()
     async with memoranda.open(tmp_path / "old restored.db", embed=None) as old:
-        assert [await value_of(old, name) for name in "abcd"] == [[LEFT], LEFT, "Later and harmless.", LEFT]
+        assert [await value_of(old, name) for name in "abcd"] == [
+            [LEFT],
+            LEFT,
+            "Later and harmless.",
+            LEFT,
+        ]
         assert "I live in" not in "".join([line async for line in old.admin.export("ana")])
     async with memoranda.open(tmp_path / "new restored.db", embed=None) as new:
         # What was stored afterwards stays.

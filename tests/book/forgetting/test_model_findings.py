@@ -41,14 +41,22 @@ def played(*told: tuple[str, str]) -> ScriptedModels:
 
 async def filled(book: Book, texts: tuple[str, ...] = TOLD) -> str:
     thread = await book.thread("ana", agent="guide", audience="global")
-    await thread.append([{"role": "user", "content": text} for text in ("I live in Lisbon.", *texts)])
-    await book.remember("ana", "Has a home with a view of the Tagus", agent="guide", audience="global")
+    await thread.append(
+        [{"role": "user", "content": text} for text in ("I live in Lisbon.", *texts)]
+    )
+    await book.remember(
+        "ana", "Has a home with a view of the Tagus", agent="guide", audience="global"
+    )
     await book.episodes.record(
         "ana", goal="Find a home", summary="She moved to the seven hills. It rained.", outcome="succeeded",
         agent="guide", audience="global",
     )  # fmt: skip
     return str(
-        (await book.remember("ana", "Lives in Lisbon", key="home", agent="guide", audience="global")).id
+        (
+            await book.remember(
+                "ana", "Lives in Lisbon", key="home", agent="guide", audience="global"
+            )
+        ).id
     )
 
 
@@ -65,14 +73,20 @@ async def told(book: Book) -> set[str]:
     return {record.content for record in page.records}  # type: ignore[attr-defined]
 
 
-async def test_no_model_is_asked_until_the_caller_wants_it_and_the_plan_says_what_that_costs() -> None:
+async def test_no_model_is_asked_until_the_caller_wants_it_and_the_plan_says_what_that_costs() -> (
+    None
+):
     models = played(("Tagus", "near the Tagus"))
     async with opened(models) as book:
         home = await filled(book)
         plan = (await book.forget("ana", home, dry_run=True, as_owner=True)).plan
         assert plan is not None and plan.asking is not None and models.asked == []
         asking = plan.asking
-        assert (asking.asked, asking.left_out, asking.calls) == (False, 0, 1) and asking.tokens > 1000
+        assert (asking.asked, asking.left_out, asking.calls) == (
+            False,
+            0,
+            1,
+        ) and asking.tokens > 1000
         assert "--ask-model" in plan_lines(plan)[-1] and "1 calls" in plan_lines(plan)[-1]
         found = await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
         assert len(models.asked) == 1 and found.asking is not None and found.asking.asked
@@ -93,7 +107,9 @@ async def test_only_records_that_share_a_word_or_a_topic_are_shown_to_it() -> No
 
 async def test_what_it_finds_is_listed_in_whole_sentences_and_goes_only_if_it_is_named() -> None:
     models = played(
-        ("Tagus, up", "near the Tagus"), ("view of the Tagus", "home"), ("seven hills", "seven hills")
+        ("Tagus, up", "near the Tagus"),
+        ("view of the Tagus", "home"),
+        ("seven hills", "seven hills"),
     )
     async with opened(models) as book:
         home = await filled(book)
@@ -121,19 +137,25 @@ async def test_without_naming_them_the_found_records_stay() -> None:
         assert set(TOLD) <= await told(book)
 
 
-async def test_words_that_the_record_does_not_have_mean_all_of_it_and_unknown_handles_nothing() -> None:
+async def test_words_that_the_record_does_not_have_mean_all_of_it_and_unknown_handles_nothing() -> (
+    None
+):
     models = ScriptedModels(
         [{"told": [{"record": "r1", "words": "no such words"}, {"record": "r99", "words": "x"}, 7]}]
     )
     async with opened(models) as book:
-        found = await book.forgetting.find_traces("ana", await filled(book), ask_model=True, as_owner=True)
+        found = await book.forgetting.find_traces(
+            "ana", await filled(book), ask_model=True, as_owner=True
+        )
         assert len(found_by_model(found)) == 1
 
 
 async def test_a_record_that_changed_since_is_not_cut(clock: Any) -> None:
     async with opened(played(("Tagus, up", "near the Tagus"))) as book:
         home = await filled(book)
-        (one,) = (await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)).listed[-1:]
+        (one,) = (
+            await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
+        ).listed[-1:]
         await book.forgetting.redact("ana", one.message, 0, 2, as_owner=True)
         with pytest.raises(Stale, match=r"take: the record of .* has changed since"):
             await book.forget("ana", home, take=[one.name], as_owner=True)
@@ -146,7 +168,10 @@ async def test_many_records_are_bounded_and_the_plan_says_how_many_are_left_out(
         found = await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
         assert found.asking is not None
         assert (found.asking.records, found.asking.calls, len(models.asked)) == (60, 3, 3)
-        assert found.asking.left_out > 0 and f"not {found.asking.left_out} older" in plan_lines(found)[-1]
+        assert (
+            found.asking.left_out > 0
+            and f"not {found.asking.left_out} older" in plan_lines(found)[-1]
+        )
 
 
 async def test_a_book_without_a_model_says_so_and_a_useless_answer_forgets_nothing() -> None:
@@ -177,14 +202,20 @@ JUDGED = (
 )
 
 
-async def test_on_played_answers_four_of_five_findings_are_right_and_none_is_lost_on_the_way() -> None:
+async def test_on_played_answers_four_of_five_findings_are_right_and_none_is_lost_on_the_way() -> (
+    None
+):
     models = played(*((text, words) for text, words, _ in JUDGED if words))
     async with opened(models) as book:
         home = await filled(book, tuple(text for text, _, _ in JUDGED))
         found = set(
-            found_by_model(await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True))
+            found_by_model(
+                await book.forgetting.find_traces("ana", home, ask_model=True, as_owner=True)
+            )
         )
     right = {text for text, _, tells in JUDGED if tells}
-    whole = {text if "hills" not in text else "We moved to the city of seven hills." for text in right}
+    whole = {
+        text if "hills" not in text else "We moved to the city of seven hills." for text in right
+    }
     assert found == whole | {"I lived in Porto as a child."}
     assert len(found & whole) / len(found) >= 0.8

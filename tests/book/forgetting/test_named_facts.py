@@ -33,7 +33,13 @@ async def filled(book: Book, *texts: str) -> None:
 
 
 async def remembered(book: Book, content: str, **fields: Any) -> str:
-    return str((await book.remember("ana", content, **{"agent": "guide", "audience": "global", **fields})).id)
+    return str(
+        (
+            await book.remember(
+                "ana", content, **{"agent": "guide", "audience": "global", **fields}
+            )
+        ).id
+    )
 
 
 async def told(book: Book) -> set[str]:
@@ -46,7 +52,9 @@ def named(found: Traces) -> set[str]:
 
 
 async def test_words_for_two_facts_forget_both_and_nothing_else(book: Book) -> None:
-    await filled(book, "I live in Lisbon and I like tea. My pay is 65k.", "I'm 42 and my dog is called Rex.")
+    await filled(
+        book, "I live in Lisbon and I like tea. My pay is 65k.", "I'm 42 and my dog is called Rex."
+    )
     found = await book.forgetting.find_traces("ana", about=BOTH, as_owner=True)
     assert named(found) == {"Earns 65,000 euros", "Lives in Lisbon"}
     await book.forget("ana", about=BOTH, as_owner=True)
@@ -63,8 +71,12 @@ async def test_each_of_several_facts_is_found_as_if_it_were_alone(book: Book) ->
     assert await told(book) == set()
 
 
-async def test_a_sentence_that_two_facts_leave_without_a_word_of_its_own_goes_whole(book: Book) -> None:
-    await filled(book, "I'm 42 and I earn 65,000 euros as usual.", "I'm 42, live in Lisbon and earn 65k.")
+async def test_a_sentence_that_two_facts_leave_without_a_word_of_its_own_goes_whole(
+    book: Book,
+) -> None:
+    await filled(
+        book, "I'm 42 and I earn 65,000 euros as usual.", "I'm 42, live in Lisbon and earn 65k."
+    )
     await book.forget("ana", about="my age and my salary", as_owner=True)
     assert await told(book) == {"live in Lisbon.", "Lives in Lisbon"}
 
@@ -72,14 +84,16 @@ async def test_a_sentence_that_two_facts_leave_without_a_word_of_its_own_goes_wh
 async def test_a_memory_with_a_word_of_each_part_is_one_fact(book: Book) -> None:
     await remembered(book, "Likes salt and pepper")
     await remembered(book, "Owns a pepper mill")
-    assert named(await book.forgetting.find_traces("ana", about="salt and pepper", as_owner=True)) == {
-        "Likes salt and pepper"
-    }
+    assert named(
+        await book.forgetting.find_traces("ana", about="salt and pepper", as_owner=True)
+    ) == {"Likes salt and pepper"}
 
 
 async def test_a_part_that_no_memory_answers_is_named_and_nothing_is_forgotten(book: Book) -> None:
     await filled(book, "I live in Lisbon.")
-    with pytest.raises(NotFound, match="about: no memory that this view sees answers 'my shoe size'"):
+    with pytest.raises(
+        NotFound, match="about: no memory that this view sees answers 'my shoe size'"
+    ):
         await book.forget("ana", about="my salary and my shoe size", as_owner=True)
     assert len(await told(book)) == 4
 
@@ -108,7 +122,9 @@ async def test_a_key_of_different_statements_names_none(book: Book) -> None:
         await book.forget("ana", about="home", key="home", as_owner=True)
 
 
-async def test_a_plan_takes_what_goes_with_the_named_memory_and_looks_for_no_other_fact(book: Book) -> None:
+async def test_a_plan_takes_what_goes_with_the_named_memory_and_looks_for_no_other_fact(
+    book: Book,
+) -> None:
     await filled(book, "I moved from Rome to Oslo.", "My flat in Oslo is small.")
     rome = await remembered(book, "Lives in Rome", key="home")
     moved = await remembered(book, "Moved from Rome to Oslo")
@@ -122,10 +138,14 @@ async def test_a_plan_takes_what_goes_with_the_named_memory_and_looks_for_no_oth
 
 async def test_a_plan_of_many_facts_has_twelve_lines_and_quotes_nothing_twice(book: Book) -> None:
     towns = ["Lisbon", "Oslo", "Bonn", "Kiel", "Lyon"]
-    await filled(book, *(f"In {town} I earned 65,000 euros, as is known in {town}." for town in towns))
+    await filled(
+        book, *(f"In {town} I earned 65,000 euros, as is known in {town}." for town in towns)
+    )
     await remembered(book, "Wife earns 65,000 euros")
     await remembered(book, "Lives in Oslo", key="address")
-    found = await book.forgetting.find_traces("ana", about="my age, my salary and my address", as_owner=True)
+    found = await book.forgetting.find_traces(
+        "ana", about="my age, my salary and my address", as_owner=True
+    )
     lines = plan_lines(found)
     assert len(lines) <= 12 and len(lines) == len(set(lines))
     assert [line for line in lines if line.startswith("forget: ")] == [

@@ -79,7 +79,9 @@ async def test_a_fact_goes_and_those_beside_it_stay(name: str) -> None:
         await book.forget("ana", known[forgotten], as_owner=True)
         assert [memory.content for memory in await memories_of(book)] == memories
         assert await messages_of(book) == messages
-        profiles = those_of(ProfileDocument, await book.records.list("ana", types="profile", as_owner=True))
+        profiles = those_of(
+            ProfileDocument, await book.records.list("ana", types="profile", as_owner=True)
+        )
         assert [item for one in profiles for item in one.body.get("interests", [])] == interests
         assert (await book.admin.verify()).faults == ()
 
@@ -102,7 +104,9 @@ async def test_a_number_in_digits_goes_where_it_is_said_what_it_is() -> None:
         ("Verdient fünfundsechzig tausend Euro", "Gehalt: 65.000 Euro."),
     ],
 )
-async def test_a_number_that_the_memory_spells_out_goes_in_digits(memory: str, repeated: str) -> None:
+async def test_a_number_that_the_memory_spells_out_goes_in_digits(
+    memory: str, repeated: str
+) -> None:
     async with memoranda.open("memory://", embed=None, models=None, worker=False) as book:
         thread = await book.thread("ana", agent="coach")
         for text in (repeated, "Bus 42 costs 65 cents."):
@@ -117,7 +121,9 @@ async def test_a_question_about_somebody_else_is_not_answered_by_a_memory_of_the
         for content in ("Is 42 years old", "Lives in Rome"):
             await book.remember("ana", content, agent="coach")
         for about in ("my sister's age in years", "where my brother lives"):
-            with pytest.raises(Conflict, match="may mean several memories, and nothing was forgotten"):
+            with pytest.raises(
+                Conflict, match="may mean several memories, and nothing was forgotten"
+            ):
                 await book.forget("ana", about=about, as_owner=True)
         own = await book.forget("ana", about="where I live", as_owner=True)
         assert own.state == "complete"
@@ -128,6 +134,8 @@ async def test_only_earlier_values_can_be_kept() -> None:
     async with memoranda.open("memory://", embed=None, models=None, worker=False) as book:
         tea = await book.remember("ana", "Likes tea", agent="coach")
         cake = await book.remember("ana", "Likes cake", agent="coach")
-        with pytest.raises(InvalidInput, match=f"{cake.id} is no earlier value of what is forgotten"):
+        with pytest.raises(
+            InvalidInput, match=f"{cake.id} is no earlier value of what is forgotten"
+        ):
             await book.forget("ana", tea.id, keep=[cake.id], as_owner=True)
         assert len(await memories_of(book)) == 2

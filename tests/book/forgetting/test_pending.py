@@ -25,11 +25,15 @@ async def hidden(book: memoranda.Book, after: float | None = None) -> tuple[Rece
     thread = await book.thread("ana", agent="coach")
     said = await thread.append("user", SAID)
     memory = await book.remember("ana", "Lives in Oslo", agent="coach", sources=[said.id])
-    change = Hide((memory.id,), (Redaction(said.id, (Span(start=0, end=16),), 1),), finish_after=after)
+    change = Hide(
+        (memory.id,), (Redaction(said.id, (Span(start=0, end=16),), 1),), finish_after=after
+    )
     return await book.door.write(ANA, COACH, as_actor(COACH), [change], request=None), said.id
 
 
-async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(book: memoranda.Book) -> None:
+async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(
+    book: memoranda.Book,
+) -> None:
     receipt, _ = await hidden(book)
     (found,) = (await book.about("ana", as_owner=True)).pending
     assert (found.position, found.actor.id, found.records, found.parts, found.due) == (
@@ -46,7 +50,9 @@ async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(book: 
     assert (await book.about("ana", as_owner=True)).pending == ()
 
 
-async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(book: memoranda.Book) -> None:
+async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(
+    book: memoranda.Book,
+) -> None:
     receipt, said = await hidden(book)
     with pytest.raises(NotFound):
         await book.forgetting.finish("ana", receipt, agent="tutor")
@@ -75,7 +81,9 @@ async def test_it_is_erased_when_its_time_is_up_and_not_before(
     (found,) = (await book.about("ana", as_owner=True)).pending
     assert found.due == receipt.at + timedelta(hours=1)
     await book.jobs.run()
-    assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [receipt.position]
+    assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [
+        receipt.position
+    ]
     clock.advance(hours=2)
     await book.jobs.run()
     assert (await book.about("ana", as_owner=True)).pending == ()
@@ -93,6 +101,8 @@ async def test_what_nobody_decided_stays_hidden_however_long_it_takes(
     (job,) = [job for job in await book.engine.jobs(None, 100) if job.kind == FINISH_FORGETTING]
     await book.engine.replay(job.id, clock())
     await book.jobs.run()
-    assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [receipt.position]
+    assert [one.position for one in (await book.about("ana", as_owner=True)).pending] == [
+        receipt.position
+    ]
     await book.undo("ana", receipt.position, as_owner=True)
     assert (await book.records.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]

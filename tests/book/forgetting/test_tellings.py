@@ -20,11 +20,19 @@ NAMES = {"ana"}
 
 
 def a_memory(content: str, **fields: Any) -> Memory:
-    return Memory(id=new_id(), owner=ANA, audience=EVERYONE, content=content, observed_at=utc_now(), **fields)
+    return Memory(
+        id=new_id(), owner=ANA, audience=EVERYONE, content=content, observed_at=utc_now(), **fields
+    )
 
 
 def a_message(content: str, role: str = "user", **fields: Any) -> Message:
-    made = {"id": new_id(), "owner": ANA, "audience": EVERYONE, "thread": new_id(), "observed_at": utc_now()}
+    made = {
+        "id": new_id(),
+        "owner": ANA,
+        "audience": EVERYONE,
+        "thread": new_id(),
+        "observed_at": utc_now(),
+    }
     return Message.model_validate({**made, "role": role, "content": content, **fields})
 
 
@@ -63,7 +71,9 @@ def why(content: str, *memories: Memory, **fields: Any) -> list[str]:
         ("We were living in Lisbon, believe it or not!", ""),
     ],
 )
-def test_a_sentence_with_all_words_of_a_statement_goes_and_its_neighbours_stay(said: str, left: str) -> None:
+def test_a_sentence_with_all_words_of_a_statement_goes_and_its_neighbours_stay(
+    said: str, left: str
+) -> None:
     assert left_of(said) == left
 
 
@@ -79,7 +89,9 @@ def test_a_sentence_with_all_words_of_a_statement_goes_and_its_neighbours_stay(s
         ("My sister and I live in Lisbon.", ""),
     ],
 )
-def test_only_the_clause_goes_if_the_rest_of_the_sentence_can_stand_alone(said: str, left: str) -> None:
+def test_only_the_clause_goes_if_the_rest_of_the_sentence_can_stand_alone(
+    said: str, left: str
+) -> None:
     assert left_of(said) == left
 
 
@@ -130,7 +142,9 @@ def test_a_sentence_about_somebody_else_is_listed_and_not_taken(said: str) -> No
         "Do Ana and I live in Lisbon?",
     ],
 )
-def test_a_sentence_that_names_somebody_beside_the_owner_is_still_about_the_owner(said: str) -> None:
+def test_a_sentence_that_names_somebody_beside_the_owner_is_still_about_the_owner(
+    said: str,
+) -> None:
     assert why(said) == [SENTENCE]
 
 
@@ -174,18 +188,22 @@ def native_parts(said: Any, **fields: Any) -> dict[str, str]:
 def test_arguments_and_results_of_tools_that_tell_it_are_found() -> None:
     call = {"part_kind": "tool-call", "tool_name": "remember", "tool_call_id": "Lives in Lisbon"}
     args = {"content": "Lives in Lisbon", "key": "home"}
-    assert native_parts({"parts": [{**call, "args": args}]}) == {"/parts/0/args/content": "Lives in Lisbon"}
+    assert native_parts({"parts": [{**call, "args": args}]}) == {
+        "/parts/0/args/content": "Lives in Lisbon"
+    }
     result = {"part_kind": "tool-return", "content": "- Lives in Lisbon\n- Is allergic to nuts"}
     assert native_parts([result]) == {"/0/content": "- Lives in Lisbon\n"}
-    assert native_parts([{"args": {"key": "home", "value": "Lisbon"}}]) == {"/0/args/value": "Lisbon"}
+    assert native_parts([{"args": {"key": "home", "value": "Lisbon"}}]) == {
+        "/0/args/value": "Lisbon"
+    }
     assert native_parts([{"home": "Lisbon", "pet": "dog"}]) == {"/0/home": "Lisbon"}
-    assert native_parts([{"op": "replace", "path": "/home", "value": "Lisbon"}]) == {"/0/value": "Lisbon"}
+    assert native_parts([{"op": "replace", "path": "/home", "value": "Lisbon"}]) == {
+        "/0/value": "Lisbon"
+    }
 
 
 def test_a_text_that_is_json_stays_json() -> None:
-    said = (
-        '[{"key": "home", "value": "Lisbon"}, {"content": "Lives in Lis\\u0062on, really"}, {"tea": "green"}]'
-    )
+    said = '[{"key": "home", "value": "Lisbon"}, {"content": "Lives in Lis\\u0062on, really"}, {"tea": "green"}]'
     left = left_of(said)
     assert left == '[{"key": "home", "value": ""}, {"content": ""}, {"tea": "green"}]'
 

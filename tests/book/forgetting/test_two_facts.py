@@ -66,7 +66,9 @@ async def test_the_other_memory_lives_on_and_why_says_that_its_words_are_gone(bo
     assert "65,000" not in "".join([line async for line in book.admin.export()])
 
 
-async def test_its_quote_stays_gone_through_an_export_and_an_import(book: Book, tmp_path: Path) -> None:
+async def test_its_quote_stays_gone_through_an_export_and_an_import(
+    book: Book, tmp_path: Path
+) -> None:
     message = await said(book, BOTH)
     pay, age = (
         await formed(book, "Earns 65,000 euros", message),

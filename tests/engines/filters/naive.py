@@ -78,7 +78,9 @@ def holds(operator: str, value: Any, operand: Any) -> bool:
         if sort == "number"
         else (list(map(ord, value)), list(map(ord, operand)))
     )
-    return bool({"gt": one > other, "gte": one >= other, "lt": one < other, "lte": one <= other}[operator])
+    return bool(
+        {"gt": one > other, "gte": one >= other, "lt": one < other, "lte": one <= other}[operator]
+    )
 
 
 def sort_of(value: Any) -> str:

@@ -107,7 +107,9 @@ class Library:
                 data.pop("document", None)
         words = f"statement {len(self.known)}"
         change: Remember = self._pen.remembering(words, data=data, audience=readers)
-        self.known[change.memory.id] = Known(change.memory.id, RecordType.MEMORY, seen, schema, readers)
+        self.known[change.memory.id] = Known(
+            change.memory.id, RecordType.MEMORY, seen, schema, readers
+        )
         return change
 
     def _item(self, readers: Any) -> Change:
@@ -125,7 +127,9 @@ class Library:
         for number, batch in enumerate(self.batches):
             await pen.write(*batch)
             if number % 3 == 0:
-                await found.index.count(ANN, WHOLE, Filter(data=as_filter(None, {"data.a": 1}).data))
+                await found.index.count(
+                    ANN, WHOLE, Filter(data=as_filter(None, {"data.a": 1}).data)
+                )
         return found
 
     def only(self) -> dict[str, Any]:
@@ -167,7 +171,11 @@ class Library:
         if operator == "in":
             return [near if rng.random() < 0.5 else value(rng, 2) for _ in range(rng.randrange(4))]
         if operator in ORDERED:
-            fits = isinstance(near, (str, int, float)) and not isinstance(near, bool) and rng.random() < 0.7
+            fits = (
+                isinstance(near, (str, int, float))
+                and not isinstance(near, bool)
+                and rng.random() < 0.7
+            )
             return near if fits else rng.choice((rng.choice(NUMBERS), rng.choice(TEXTS)))
         if operator == "contains" and isinstance(near, list) and near and rng.random() < 0.7:
             return rng.choice(near)
@@ -204,9 +212,13 @@ class Shelves:
         if deep:
             down = replace(filter, newest_first=True)
             for lists in (self.index, self._engine):
-                self._same(only, f"{type(lists).__name__}.scan", await _all(lists, view, filter), expected)
+                self._same(
+                    only, f"{type(lists).__name__}.scan", await _all(lists, view, filter), expected
+                )
                 self._same(only, "scan down", await _all(lists, view, down), expected[::-1])
-            self._same(only, "engine's count", await self._engine.count(ANN, view, filter), len(expected))
+            self._same(
+                only, "engine's count", await self._engine.count(ANN, view, filter), len(expected)
+            )
             hits = await self.index.find(
                 ANN,
                 view,
@@ -225,9 +237,13 @@ class Shelves:
             more = sorted(set(found) - set(expected)) if isinstance(found, list) else found
             less = sorted(set(expected) - set(found)) if isinstance(found, list) else expected
             shown = (
-                [self._library.known[id].data for id in [*more, *less][:2]] if isinstance(found, list) else ""
+                [self._library.known[id].data for id in [*more, *less][:2]]
+                if isinstance(found, list)
+                else ""
             )
-            raise Disagreement(f"{what} of {only!r}: too many {more}, too few {less}: {shown!r}"[:3000])
+            raise Disagreement(
+                f"{what} of {only!r}: too many {more}, too few {less}: {shown!r}"[:3000]
+            )
 
 
 async def _all(lists: Any, view: View, filter: Filter) -> Sequence[UUID]:

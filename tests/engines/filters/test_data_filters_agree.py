@@ -17,7 +17,9 @@ from tests.engines.mongo_server import MongoPlace
 from tests.engines.postgres_server import Place
 
 
-async def test_random_filters_choose_in_memory_and_in_sqlite_what_a_naive_evaluator_chooses(tmp_path: Path):
+async def test_random_filters_choose_in_memory_and_in_sqlite_what_a_naive_evaluator_chooses(
+    tmp_path: Path,
+):
     library = Library(random.Random(1), 120)
     engines: list[Engine] = [InMemoryEngine(), await SqliteEngine.open(tmp_path / "book.db")]
     shelves = [await library.fill(engine) for engine in engines]
@@ -28,7 +30,9 @@ async def test_random_filters_choose_in_memory_and_in_sqlite_what_a_naive_evalua
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["cached", "large"])
-async def test_random_filters_choose_on_a_server_what_a_naive_evaluator_chooses(postgres: Place, large: bool):
+async def test_random_filters_choose_on_a_server_what_a_naive_evaluator_chooses(
+    postgres: Place, large: bool
+):
     postgres_engine = pytest.importorskip("memoranda.engines.postgres.engine")
     library = Library(random.Random(2), 120)
     engine = await postgres_engine.PostgresEngine.open(postgres.new_book())

@@ -104,4 +104,6 @@ def listed() -> frozenset[str]:
     """Return the shapes of commands without an owner that the documentation lists."""
     page = (ROOT / "docs" / "decisions" / "mongodb.md").read_text()
     section = page.partition("## Commands that name no owner")[2].partition("\n## ")[0]
-    return frozenset(re.findall(r"`((?:find|findAndModify|aggregate|update|delete|insert) [^`]+)`", section))
+    return frozenset(
+        re.findall(r"`((?:find|findAndModify|aggregate|update|delete|insert) [^`]+)`", section)
+    )

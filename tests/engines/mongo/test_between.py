@@ -119,7 +119,11 @@ async def test_a_write_is_whole_whatever_comes_between_its_commands(
         await begun.pop()
         there = await found(engine, owner)
         # What came between may have taken the key after it.
-        assert there in (set(), {"both one", "both two"}, {"both two"} if coming == "write" else set())
+        assert there in (
+            set(),
+            {"both one", "both two"},
+            {"both two"} if coming == "write" else set(),
+        )
         assert there or coming == "erase"
     assert at > 8
     assert (await engine.verify()).faults == ()
@@ -133,7 +137,12 @@ async def nothing(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize(
     "left_out",
-    [(), ("the other owner's document",), ("the gate",), ("the other owner's document", "the gate")],
+    [
+        (),
+        ("the other owner's document",),
+        ("the gate",),
+        ("the other owner's document", "the gate"),
+    ],
 )
 async def test_who_cites_an_owner_who_is_erased_between_its_commands_is_refused_or_goes_too(
     mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch, left_out: tuple[str, ...]
@@ -154,7 +163,9 @@ async def test_who_cites_an_owner_who_is_erased_between_its_commands_is_refused_
                 if self.writes and self.db is mine.server.db:
                     number += 1
                     if number == place:
-                        begun.append(asyncio.create_task(other.forget(owner, everything=True, as_owner=True)))
+                        begun.append(
+                            asyncio.create_task(other.forget(owner, everything=True, as_owner=True))
+                        )
                         await asyncio.wait(begun, timeout=_BRIEFLY)
                 return await call(self, *values, **named)
 
@@ -171,7 +182,9 @@ async def test_who_cites_an_owner_who_is_erased_between_its_commands_is_refused_
             taught = await book.remember(owner, "likes tea")
             place, number = at, 0
             with suppress(MemorandaError):
-                await book.experience.add("chef", "heuristics", f"line {at}", evidence={owner: [taught.id]})
+                await book.experience.add(
+                    "chef", "heuristics", f"line {at}", evidence={owner: [taught.id]}
+                )
             place = 0
             if not begun:
                 break
@@ -201,7 +214,9 @@ async def test_two_writers_of_an_owner_meet_at_its_document_and_a_build_that_doe
     if last == "never written":
         monkeypatch.setattr(transactions, "PATIENCE", 2.0)
         monkeypatch.setattr(
-            transactions, "_stored", lambda head: UpdateOne({"_id": head["_id"]}, {"$max": {"position": 0}})
+            transactions,
+            "_stored",
+            lambda head: UpdateOne({"_id": head["_id"]}, {"$max": {"position": 0}}),
         )
     tasks = [
         Pen(one, owner).remember(f"{place} of {number}")
@@ -211,7 +226,9 @@ async def test_two_writers_of_an_owner_meet_at_its_document_and_a_build_that_doe
     told = await asyncio.gather(*tasks, return_exceptions=True)
     positions = [entry.position for entry in await writers[0].entries(owner, 0, 100)]
     stored = len(await writers[0].get(owner, WHOLE, [one for one in told if isinstance(one, UUID)]))
-    is_whole = stored == 16 and positions == list(range(1, 18)) and not (await writers[0].verify()).faults
+    is_whole = (
+        stored == 16 and positions == list(range(1, 18)) and not (await writers[0].verify()).faults
+    )
     # Its write at the end makes two of them meet as well, only later.
     assert is_whole == (last != "never written")
     for one in writers:

@@ -57,7 +57,9 @@ async def test_a_get_costs_two_commands(engine: MongoEngine):
 async def test_a_recall_with_a_current_index_costs_three_commands(engine: MongoEngine):
     pen = Pen(engine)
     ids = [await pen.remember(f"likes {n}") for n in range(5)]
-    seen = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
+    seen = {
+        shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)
+    }
     with counted() as names:
         await engine.look(ANN, WHOLE, seen.get, lambda _: ids)
     assert len(names) <= 3, names

@@ -76,7 +76,9 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(engine: Mongo
         name: await engine.server.db[name].count_documents({})
         for name in ("records", "versions", "gone", "jobs")
     }
-    assert left == {"records": 0, "versions": 0, "gone": 0, "jobs": 1}, "the job that makes vectors stays"
+    assert left == {"records": 0, "versions": 0, "gone": 0, "jobs": 1}, (
+        "the job that makes vectors stays"
+    )
 
 
 async def test_after_a_scrub_the_files_of_the_book_hold_nothing_that_was_erased():
@@ -117,7 +119,9 @@ async def test_after_a_scrub_the_files_of_the_book_hold_nothing_that_was_erased(
         await engine.close()
 
 
-async def test_writers_wait_while_the_collections_are_written_anew_and_lose_nothing(engine: MongoEngine):
+async def test_writers_wait_while_the_collections_are_written_anew_and_lose_nothing(
+    engine: MongoEngine,
+):
     pens = [Pen(engine, BEN.model_copy(update={"id": f"of {n}"})) for n in range(4)]
     stop = asyncio.Event()
     told: asyncio.Queue[UUID] = asyncio.Queue()

@@ -40,7 +40,9 @@ FAULTS: dict[str, dict[str, Any]] = {
 AT_COMMIT: dict[str, dict[str, Any]] = {
     "a cut connection": {"closeConnection": True},
     "an unknown result": {"errorCode": 91, "errorLabels": [UNKNOWN, AGAIN]},
-    "a late majority": {"writeConcernError": {"code": 64, "errmsg": "late", "errorLabels": [UNKNOWN]}},
+    "a late majority": {
+        "writeConcernError": {"code": 64, "errmsg": "late", "errorLabels": [UNKNOWN]}
+    },
 }
 
 
@@ -108,12 +110,16 @@ async def append(pen: Pen, name: str) -> object:
     change = pen.saying(thread.id, f"said {name}")
     draft = JobDraft("form", "thread", {"thread": str(thread.id)})
     receipt = await pen.write(change, operation=name, request=b"x", jobs=(draft,))
-    assert [m.content for m in await pen.scan(types=frozenset({"message"}))].count(f"said {name}") == 1
+    assert [m.content for m in await pen.scan(types=frozenset({"message"}))].count(
+        f"said {name}"
+    ) == 1
     return len(receipt.items)
 
 
 async def remember(pen: Pen, name: str) -> object:
-    receipt = await pen.write(pen.remembering(f"likes {name}", key="drink"), operation=name, request=b"x")
+    receipt = await pen.write(
+        pen.remembering(f"likes {name}", key="drink"), operation=name, request=b"x"
+    )
     (held,) = await pen.scan(types=frozenset({"memory"}), statuses=frozenset({"active"}))
     assert held.content == f"likes {name}"
     return len(receipt.items)
@@ -121,7 +127,9 @@ async def remember(pen: Pen, name: str) -> object:
 
 async def first_of_an_owner(pen: Pen, name: str) -> object:
     other = Pen(pen.engine, ANN.model_copy(update={"id": f"new {name}"}))
-    receipt = await other.write(other.remembering("likes tea"), operation=f"first {name}", request=b"x")
+    receipt = await other.write(
+        other.remembering("likes tea"), operation=f"first {name}", request=b"x"
+    )
     assert len(await other.ledger()) == 1
     return len(receipt.items)
 
@@ -143,7 +151,9 @@ async def lease(pen: Pen, name: str) -> object:
 
 async def read(pen: Pen, name: str) -> object:
     page = await pen.engine.scan(ANN, WHOLE, Filter(), None, 100)
-    return len(await pen.engine.get(ANN, WHOLE, [one.id for one in page.records])) == len(page.records)
+    return len(await pen.engine.get(ANN, WHOLE, [one.id for one in page.records])) == len(
+        page.records
+    )
 
 
 CALLS: dict[str, Call] = {
@@ -202,7 +212,9 @@ async def test_a_write_whose_server_dies_in_its_commit_is_told_and_found_by_its_
 
         batch = pen.batch(pen.remembering("coffee"), operation="one", request=b"x")
         with listening(kill), pytest.raises(OutcomeUnknown, match="same operation id"):
-            await engine.write(lambda: apply_batch(batch, UUID(int=1)), repeatable=True, patience=2.0)
+            await engine.write(
+                lambda: apply_batch(batch, UUID(int=1)), repeatable=True, patience=2.0
+            )
         server.start()
         receipt = await engine.apply(batch)
         assert [entry.position for entry in await pen.ledger()] == [1, 2]

@@ -47,7 +47,9 @@ async def engine() -> AsyncIterator[MongoEngine]:
         await opened.close()
 
 
-async def test_verify_takes_a_new_moment_for_each_owner(engine: MongoEngine, monkeypatch: pytest.MonkeyPatch):
+async def test_verify_takes_a_new_moment_for_each_owner(
+    engine: MongoEngine, monkeypatch: pytest.MonkeyPatch
+):
     answer = engines._ANSWERS[PiecesAfter]
     late: list[bytes] = []
 

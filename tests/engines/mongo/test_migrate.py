@@ -102,7 +102,9 @@ def source(mongo: MongoPlace) -> Iterator[Any]:
 def line(book: Path, *words: str, code: int = 0) -> Any:
     # The command has an event loop of its own.
     with ThreadPoolExecutor(1) as thread:
-        found = thread.submit(CliRunner().invoke, program, ["--book", str(book), "--json", *words]).result()
+        found = thread.submit(
+            CliRunner().invoke, program, ["--book", str(book), "--json", *words]
+        ).result()
     assert found.exit_code == code, found.output
     return json.loads(found.stdout) if not code else found.output
 
@@ -115,7 +117,9 @@ def book(tmp_path: Path) -> Path:
 
 async def content(path: Path, owner: str) -> list[tuple[Any, ...]]:
     async with memoranda.open(path, worker=False, embed=None) as book:
-        found = (await book.records.list(owner, as_owner=True, only={"statuses": None}, limit=500)).records
+        found = (
+            await book.records.list(owner, as_owner=True, only={"statuses": None}, limit=500)
+        ).records
         return sorted(((one.type.value, one.id, one.version) for one in found), key=str)
 
 
@@ -175,11 +179,17 @@ async def test_users_agents_and_tasks_arrive_with_what_replaced_what_and_their_h
     assert report["left_out"] == [] and report["not_taken"] == {"tasks.updated_at": 1}
     async with memoranda.open(book, worker=False, embed=None) as opened:
         held: Any = (
-            await opened.records.list(str(ANN), types="memory", as_owner=True, only={"statuses": None})
+            await opened.records.list(
+                str(ANN), types="memory", as_owner=True, only={"statuses": None}
+            )
         ).records
         told = {one.content: one for one in held if one.external_id}
         old, new = told["likes comedies"], told["prefers action movies"]
-        assert (old.status.value, new.status.value, new.supersedes) == ("superseded", "active", (old.id,))
+        assert (old.status.value, new.status.value, new.supersedes) == (
+            "superseded",
+            "active",
+            (old.id,),
+        )
         assert (new.observed_at, new.trust.value, new.kind, new.tags, new.applies_when) == (
             AT.replace(day=2),
             "user",
@@ -191,17 +201,26 @@ async def test_users_agents_and_tasks_arrive_with_what_replaced_what_and_their_h
         assert (profile["name"], profile["interests"]) == ("Ann", ["action movies"])
         agent = await opened.agents.get("guide")
         assert agent is not None and agent.system_prompt == "be short"
-        assert {one.line for one in await opened.experience.list("guide")} == {"ask first", "offer two films"}
+        assert {one.line for one in await opened.experience.list("guide")} == {
+            "ask first",
+            "offer two films",
+        }
         thread = await opened.thread(str(ANN), id=str(TASK), as_owner=True)
         page: Any = await thread.messages()
         assert [one.role for one in page.records] == ["user", "assistant", "tool", "assistant"]
-        assert (await thread.get()).status.value == "completed" and (await thread.get()).agent == "guide"
-        messages = pytest.importorskip("memoranda.integrations.pydantic_messages").messages_of(page.records)
+        assert (await thread.get()).status.value == "completed" and (
+            await thread.get()
+        ).agent == "guide"
+        messages = pytest.importorskip("memoranda.integrations.pydantic_messages").messages_of(
+            page.records
+        )
     assert [one.kind for one in messages] == ["request", "response", "request", "response"]
     assert messages[1].parts[0].tool_name == "find"
 
 
-async def test_three_collections_of_memory_keep_ids_times_and_where_they_come_from(source: Any, book: Path):
+async def test_three_collections_of_memory_keep_ids_times_and_where_they_come_from(
+    source: Any, book: Path
+):
     report = line(book, "migrate", "agent-memory", source("agent-memory"))
     assert report["left_out"] == []
     assert report["not_taken"] == {
@@ -212,7 +231,11 @@ async def test_three_collections_of_memory_keep_ids_times_and_where_they_come_fr
     async with memoranda.open(book, worker=False, embed=None) as opened:
         memory: Any = await opened.records.get("ann", "mem_1", as_owner=True)
         episode: Any = await opened.records.get("ann", "ep_1", as_owner=True)
-        assert (memory.sources, memory.kind, memory.observed_at) == ((episode.id,), "preference", AT)
+        assert (memory.sources, memory.kind, memory.observed_at) == (
+            (episode.id,),
+            "preference",
+            AT,
+        )
         assert (episode.tool_calls[0].output, episode.started_at, episode.tags) == (
             {"eta_days": 5},
             AT,
@@ -233,7 +256,9 @@ async def test_what_nobody_touched_is_taken_out_and_the_rest_is_named(source: An
     report = line(book, "migrate", "agent-memory", place, "--undo", run)
     assert [one["key"] for one in report["left_out"]] == ["thread_abc123"]
     async with memoranda.open(book, worker=False, embed=None) as opened:
-        left: Any = (await opened.records.list("ann", types=["memory", "episode"], as_owner=True)).records
+        left: Any = (
+            await opened.records.list("ann", types=["memory", "episode"], as_owner=True)
+        ).records
         assert [one.status.value for one in left] == ["undone"]
 
 
@@ -246,7 +271,9 @@ async def test_a_run_is_taken_out_again_but_for_agents(format: str, source: Any,
     async with memoranda.open(book, worker=False, embed=None) as opened:
         types = ["memory", "episode", "item", "thread", "message"]
         assert not (
-            await opened.records.list(owner, types=types, as_owner=True, only={"statuses": ["active"]})
+            await opened.records.list(
+                owner, types=types, as_owner=True, only={"statuses": ["active"]}
+            )
         ).records
         assert not (
             await opened.records.list(owner, types=["item", "thread", "message"], as_owner=True)
@@ -262,7 +289,9 @@ async def test_a_restricted_owner_is_skipped_and_named(source: Any, book: Path):
     assert not await content(book, "ann")
 
 
-def test_the_database_of_a_book_and_a_view_are_no_source(mongo: MongoPlace, source: Any, book: Path):
+def test_the_database_of_a_book_and_a_view_are_no_source(
+    mongo: MongoPlace, source: Any, book: Path
+):
     of_book = mongo.at(f"book_{uuid4().hex[:8]}")
     line(of_book, "init")  # type: ignore[arg-type]
     assert "is the database of a book" in line(book, "migrate", "eddi", of_book, code=12)

@@ -53,7 +53,9 @@ class OnMongo(Suite):
 
         with listening(hear):
             yield
-        assert not unlisted, "commands that name no owner, and that docs/decisions/mongodb.md does not list"
+        assert not unlisted, (
+            "commands that name no owner, and that docs/decisions/mongodb.md does not list"
+        )
 
     async def open_engine(self, folder: Path) -> MongoEngine:
         engine = await Reused.open(self.place.new_book())

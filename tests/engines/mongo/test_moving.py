@@ -86,7 +86,9 @@ async def test_a_backup_beside_erasures_is_whole_and_has_nothing_of_what_was_era
                 if kept[name]:
                     await book.forget(name, ids=[kept[name].pop()], what="record", as_owner=True)
             new = await book.remember(names[1], f"came at {walked}")
-            await book.experience.add("chef", "heuristics", f"line {walked}", evidence={names[1]: [new.id]})
+            await book.experience.add(
+                "chef", "heuristics", f"line {walked}", evidence={names[1]: [new.id]}
+            )
             if walked == 4:
                 await book.forget(names[0], everything=True, as_owner=True)
                 kept[names[0]].clear()
@@ -99,7 +101,10 @@ async def test_a_backup_beside_erasures_is_whole_and_has_nothing_of_what_was_era
     text = backup.read_bytes()
     async with memoranda.open(backup, worker=False, embed=None) as book:
         for name in names:
-            held = {one.id for one in (await book.records.list(name, types="memory", as_owner=True)).records}
+            held = {
+                one.id
+                for one in (await book.records.list(name, types="memory", as_owner=True)).records
+            }
             assert set(kept[name]) <= held
             # What came later may be there, too.
             assert len(held - set(kept[name])) <= (walked if name == names[1] else 0)

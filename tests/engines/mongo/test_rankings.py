@@ -42,7 +42,9 @@ async def told(book: Book, clock: Hands) -> None:
         if n % 3:
             await thread.append(rng.choice(["user", "assistant"]), text)
         else:
-            await book.remember("ana", text, key=f"key {n % 30}", tags=(rng.choice(WORDS),), kind="fact")
+            await book.remember(
+                "ana", text, key=f"key {n % 30}", tags=(rng.choice(WORDS),), kind="fact"
+            )
     await book.admin.embed()
 
 

@@ -38,15 +38,21 @@ def certificate(folder: Path) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.datetime.now(datetime.UTC)
-    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    made = made.serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
+    made = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    )
+    made = made.serial_number(x509.random_serial_number()).not_valid_before(
+        now - datetime.timedelta(days=1)
+    )
     made = made.not_valid_after(now + datetime.timedelta(days=1))
     here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     made = made.add_extension(here, critical=False)
     made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     signed = made.sign(key, hashes.SHA256())
     pem = serialization.Encoding.PEM
-    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     place = folder / "server.pem"
     place.write_bytes(private + signed.public_bytes(pem))
     return place

@@ -25,7 +25,14 @@ from memoranda.engines.mongo.server import opening
 from memoranda.engines.mongo.server.address import parse
 from memoranda.engines.mongo.server.session import Session
 from memoranda.engines.mongo.server.transactions import _Attempt
-from memoranda.errors import InvalidInput, LimitReached, NotABook, ReadOnly, StorageError, VersionMismatch
+from memoranda.errors import (
+    InvalidInput,
+    LimitReached,
+    NotABook,
+    ReadOnly,
+    StorageError,
+    VersionMismatch,
+)
 from memoranda.model.changes import JobDraft, JobState
 from memoranda.model.messages import Message
 from memoranda.model.values import utc_now
@@ -83,7 +90,9 @@ def client_of(place: MongoPlace) -> MongoClient[dict[str, Any]]:
         ("mongodb://ann:hush/x@host/book", "%2F|cannot be the name"),
     ],
 )  # fmt: skip
-async def test_an_address_that_weakens_a_promise_or_names_no_database_is_refused(address: str, said: str):
+async def test_an_address_that_weakens_a_promise_or_names_no_database_is_refused(
+    address: str, said: str
+):
     with pytest.raises(InvalidInput, match=said) as refused:
         await memoranda.open(address)
     assert "hush" not in str(refused.value)
@@ -116,7 +125,9 @@ async def test_a_server_that_is_not_there_is_told():
     told = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", _NOWHERE], capture_output=True, text=True
     )
-    assert re.search(r"Busy: mongodb://127.0.0.1:1/book (cannot be reached|did not finish)", told.stderr)
+    assert re.search(
+        r"Busy: mongodb://127.0.0.1:1/book (cannot be reached|did not finish)", told.stderr
+    )
     assert "hush" not in told.stderr.rpartition("Busy")[2]
 
 
@@ -124,11 +135,16 @@ async def test_a_server_that_is_not_there_is_told():
 
 
 async def test_a_server_without_a_replica_set_is_refused_with_what_makes_it_one():
-    with Mongod(alone=True) as server, pytest.raises(StorageError, match=r"--replSet rs0(.|\n)*rs\.initiate"):
+    with (
+        Mongod(alone=True) as server,
+        pytest.raises(StorageError, match=r"--replSet rs0(.|\n)*rs\.initiate"),
+    ):
         await MongoEngine.open(f"mongodb://127.0.0.1:{server.port}/book")
 
 
-async def test_an_older_server_is_refused_by_its_number(mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch):
+async def test_an_older_server_is_refused_by_its_number(
+    mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(opening, "_OLDEST_WIRE", 1000)
     with pytest.raises(StorageError, match=r"is MongoDB \d+\.\d+\.\d+: Memoranda needs 6.0"):
         await MongoEngine.open(mongo.at("too_old"))
@@ -198,7 +214,9 @@ async def test_a_document_that_another_program_stores_by_mistake_is_refused(engi
         await engine.server.db.records.insert_one({"user_id": "ann", "content": "likes tea"})
 
 
-async def test_a_server_tells_of_itself_what_a_books_safety_hangs_on(engine: MongoEngine, own: Mongod):
+async def test_a_server_tells_of_itself_what_a_books_safety_hangs_on(
+    engine: MongoEngine, own: Mongod
+):
     facts = await engine.examine()
     assert (facts.set, facts.members, facts.arbiters) == ("rs0", 1, 0)
     assert facts.version.startswith("6.0") and facts.oplog_hours is not None
@@ -209,7 +227,9 @@ async def test_doctor_checks_a_book_on_mongodb(mongo: MongoPlace):
     await (await MongoEngine.open(address)).close()
     run = [sys.executable, "-m", "memoranda", "doctor", "--book", address]
     told = await asyncio.to_thread(subprocess.run, run, capture_output=True, text=True)
-    assert "MongoDB" in told.stdout and "members" in told.stdout and "w: majority" in told.stdout, told
+    assert "MongoDB" in told.stdout and "members" in told.stdout and "w: majority" in told.stdout, (
+        told
+    )
 
 
 # ── many at once ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -229,7 +249,9 @@ async def test_one_operation_that_many_bring_is_applied_once(mongo: MongoPlace):
     engines = [await MongoEngine.open(address) for _ in range(4)]
     pens = [Pen(engine) for engine in engines]
     id = UUID(int=7)
-    at_once = [pen.write(pen.remembering("tea", id=id), operation="one", request=b"x") for pen in pens * 4]
+    at_once = [
+        pen.write(pen.remembering("tea", id=id), operation="one", request=b"x") for pen in pens * 4
+    ]
     receipts = await asyncio.gather(*at_once)
     assert [receipt.repeated for receipt in receipts].count(False) == 1
     assert len(await pens[0].ledger()) == 1
@@ -237,7 +259,9 @@ async def test_one_operation_that_many_bring_is_applied_once(mongo: MongoPlace):
         await engine.close()
 
 
-async def test_writers_of_different_owners_never_meet_and_one_owners_wait_in_line(engine: MongoEngine):
+async def test_writers_of_different_owners_never_meet_and_one_owners_wait_in_line(
+    engine: MongoEngine,
+):
     pens = [Pen(engine, BEN.model_copy(update={"id": f"of {n}"})) for n in range(8)]
     for pen in pens:
         await pen.remember("here")
@@ -325,7 +349,9 @@ async def test_gates_that_a_killed_program_closed_open_again(engine: MongoEngine
     assert len(await pen.scan()) == 2
 
 
-async def test_a_long_write_that_thinks_between_its_commands_is_not_taken_for_abandoned(mongo: MongoPlace):
+async def test_a_long_write_that_thinks_between_its_commands_is_not_taken_for_abandoned(
+    mongo: MongoPlace,
+):
     address = mongo.new_book()
     engine, other = [await MongoEngine.open(address) for _ in range(2)]
     await Pen(other).remember("has a gate now")
@@ -383,7 +409,9 @@ asyncio.run(main())
 """
 
 
-async def test_a_program_that_is_killed_in_a_write_keeps_its_owner_from_nobody_for_long(mongo: MongoPlace):
+async def test_a_program_that_is_killed_in_a_write_keeps_its_owner_from_nobody_for_long(
+    mongo: MongoPlace,
+):
     address = mongo.new_book()
     engine = await MongoEngine.open(address)
     pen = Pen(engine)
@@ -400,12 +428,16 @@ async def test_a_program_that_is_killed_in_a_write_keeps_its_owner_from_nobody_f
 # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_an_owners_jobs_are_leased_one_at_a_time_by_workers_that_ask_at_once(engine: MongoEngine):
+async def test_an_owners_jobs_are_leased_one_at_a_time_by_workers_that_ask_at_once(
+    engine: MongoEngine,
+):
     now = utc_now()
     for owner in (ANN, BEN):
         drafts = tuple(JobDraft(kind="form", key=str(n)) for n in range(3))
         await Pen(engine, owner).write(jobs=drafts)
-    leased = await asyncio.gather(*(engine.lease(["form"], f"worker {n}", now, 60) for n in range(8)))
+    leased = await asyncio.gather(
+        *(engine.lease(["form"], f"worker {n}", now, 60) for n in range(8))
+    )
     assert sorted(job.owner.id for job in leased if job is not None and job.owner) == ["ann", "ben"]
 
 
@@ -417,7 +449,9 @@ async def test_leases_are_counted_by_the_servers_clock(engine: MongoEngine):
     assert job.leased_until > utc_now()
 
 
-async def test_who_leases_the_making_of_vectors_sees_all_that_relied_on_the_job(engine: MongoEngine):
+async def test_who_leases_the_making_of_vectors_sees_all_that_relied_on_the_job(
+    engine: MongoEngine,
+):
     await engine.begin_set(SMALL)
     pen = Pen(engine)
     await pen.remember("tea")

@@ -40,7 +40,11 @@ async def filled(at: str) -> None:
             gone = await thread.append("user", "my pin is canary")
             await book.forget(owner, ids=[gone.items[0].id], as_owner=True)
             await book.remember(
-                owner, "prefers rye bread", key="bread", kind="preference", applies_when="at breakfast"
+                owner,
+                "prefers rye bread",
+                key="bread",
+                kind="preference",
+                applies_when="at breakfast",
             )
             await book.remember(owner, "prefers white bread", key="bread", kind="preference")
             wrong = await book.remember(owner, "owns a boat", operation=f"boat of {owner}")
@@ -49,7 +53,11 @@ async def filled(at: str) -> None:
             await book.remember(owner, "is expired", expires_at=past)
             for tag in ("refund", "order"):
                 await book.episodes.record(
-                    owner, goal=f"find the {tag}", summary="found it", outcome="succeeded", tags=[tag]
+                    owner,
+                    goal=f"find the {tag}",
+                    summary="found it",
+                    outcome="succeeded",
+                    tags=[tag],
                 )
             await book.profiles.patch(owner, {"name": owner.title(), "interests": ["bread"]})
         await book.agents.put("chef", model="any", description="cooks", system_prompt="be short")
@@ -129,7 +137,10 @@ async def test_an_application_finds_its_users_agents_and_tasks_in_the_shape_of_i
     mongo: MongoPlace,
 ):
     at = mongo.new_book()
-    for prompts in (["Recommend me a movie", "I prefer romance movies"], ["I prefer action movies"]):
+    for prompts in (
+        ["Recommend me a movie", "I prefer romance movies"],
+        ["I prefer action movies"],
+    ):
         await learning_agent.main(at, "ann", prompts)
     with MongoClient[Any](at, uuidRepresentation="standard") as client:
         db: Any = client.get_default_database()
@@ -137,7 +148,10 @@ async def test_an_application_finds_its_users_agents_and_tasks_in_the_shape_of_i
             await book.engine.make_views("000")  # type: ignore[attr-defined]
             loaded = await learning_agent.User.load(book, "ann", "movies")
         user = db.users.find_one({"_id": "ann"})
-        told = [{name: one[name] for name in ("context", "category", "content")} for one in user["memories"]]
+        told = [
+            {name: one[name] for name in ("context", "category", "content")}
+            for one in user["memories"]
+        ]
         # What a profile's field rests on is a memory, too.
         assert (
             [one.model_dump() for one in loaded.memories if one.model_dump() in told]
@@ -145,8 +159,12 @@ async def test_an_application_finds_its_users_agents_and_tasks_in_the_shape_of_i
             != []
         )
         agent = db.agents.find_one({"name": "movies"})
-        assert agent["experience"]["heuristics"] == ["Ask for the kind of movie before proposing one."]
-        tasks = list(db.tasks.find({"user_id": "ann", "status": "completed"}).sort({"created_at": 1}))
+        assert agent["experience"]["heuristics"] == [
+            "Ask for the kind of movie before proposing one."
+        ]
+        tasks = list(
+            db.tasks.find({"user_id": "ann", "status": "completed"}).sort({"created_at": 1})
+        )
         answers = [one["message_history"][-1]["parts"][0]["content"] for one in tasks]
         assert answers == ["How about this romance movie?", "How about this action movie?"]
 
@@ -157,7 +175,9 @@ def copies(db: Any, owners: int) -> None:
         docs = list(db[name].find({"owner_id": "ann"}))
         for number in range(owners):
             ids: dict[Any, UUID] = {}
-            db[name].insert_many([_copied(doc, f"user_{number}", ids) for doc in docs], ordered=False)
+            db[name].insert_many(
+                [_copied(doc, f"user_{number}", ids) for doc in docs], ordered=False
+            )
 
 
 def _copied(doc: dict[str, Any], owner: str, ids: dict[Any, UUID]) -> dict[str, Any]:
@@ -190,7 +210,9 @@ async def test_the_queries_that_people_know_examine_little_more_than_they_return
         copies(db, 1_000)
         for _ in range(40):
             docs = list(
-                db.records.find({"owner_id": "user_7", "type": {"$in": ["episode", "memory"]}}).limit(6)
+                db.records.find(
+                    {"owner_id": "user_7", "type": {"$in": ["episode", "memory"]}}
+                ).limit(6)
             )
             db.records.insert_many(
                 [
@@ -202,7 +224,12 @@ async def test_the_queries_that_people_know_examine_little_more_than_they_return
         for view, filter, sort, limit in (
             ("short_term_memory", {"thread_id": thread["_id"]}, {}, 0),
             ("short_term_memory", {"user_id": "user_7"}, {}, 0),
-            ("episodic_memory", {"episode_id": db.episodes.find_one({"owner_id": "user_7"})["_id"]}, {}, 0),
+            (
+                "episodic_memory",
+                {"episode_id": db.episodes.find_one({"owner_id": "user_7"})["_id"]},
+                {},
+                0,
+            ),
             ("episodic_memory", {"user_id": "user_7"}, {"started_at": -1}, 0),
             ("episodic_memory", {"user_id": "user_7", "tags": "refund"}, {"started_at": -1}, 0),
             ("episodic_memory", {"user_id": "user_7", "thread_id": thread["_id"]}, {}, 0),
@@ -215,14 +242,22 @@ async def test_the_queries_that_people_know_examine_little_more_than_they_return
             ("agents", {"name": "chef"}, {}, 0),
             (
                 "messages",
-                {"owner_id": "user_7", "owner_kind": "user", "tenant": "default", "thread_id": thread["_id"]},
+                {
+                    "owner_id": "user_7",
+                    "owner_kind": "user",
+                    "tenant": "default",
+                    "thread_id": thread["_id"],
+                },
                 {"seq": 1},
                 0,
             ),
             ("usermemories", {"userId": "user_7", "key": "bread"}, {}, 0),
         ):
             looked, returned = examined(db, view, filter, sort, limit)
-            assert returned or (view, "thread_id") == ("episodic_memory", [*filter][-1]), (view, filter)
+            assert returned or (view, "thread_id") == ("episodic_memory", [*filter][-1]), (
+                view,
+                filter,
+            )
             assert looked <= 2 * returned + 10, (view, filter, looked, returned)
 
 
@@ -236,14 +271,21 @@ async def test_a_thread_of_a_hundred_thousand_messages_stops_no_reader(mongo: Mo
         message["body"]["content"] = "x" * 300
         for start in range(1, 100_001, 10_000):
             db.records.insert_many(
-                [{**message, "_id": uuid4(), "seq": 10 + start + number} for number in range(10_000)],
+                [
+                    {**message, "_id": uuid4(), "seq": 10 + start + number}
+                    for number in range(10_000)
+                ],
                 ordered=False,
             )
         db.records.update_one({"_id": message["thread"]}, {"$set": {"seq": 100_010}})
         for name in VIEWS:
             assert next(iter(db[name].find({})), None) is not None or name == "profiles"
         task = db.tasks.find_one({"_id": message["thread"]})
-        assert (len(task["message_history"]), task["total"], task["message_history"][-1]["seq"]) == (
+        assert (
+            len(task["message_history"]),
+            task["total"],
+            task["message_history"][-1]["seq"],
+        ) == (
             200,
             100_010,
             100_010,
@@ -256,7 +298,9 @@ def line(*words: str) -> Any:
     return json.loads(found.stdout)
 
 
-def test_init_makes_views_and_a_taken_name_is_left_alone_and_told(mongo: MongoPlace, tmp_path: Path):
+def test_init_makes_views_and_a_taken_name_is_left_alone_and_told(
+    mongo: MongoPlace, tmp_path: Path
+):
     at = mongo.at(f"views_{uuid4().hex[:8]}")
     with MongoClient[Any](at) as client:
         db: Any = client.get_default_database()
@@ -269,10 +313,18 @@ def test_init_makes_views_and_a_taken_name_is_left_alone_and_told(mongo: MongoPl
         checks = {one["name"]: one for one in line("--book", at, "--json", "doctor")["checks"]}
         assert "threads" in checks["views"]["found"]
         made = line("--book", at, "--json", "views", "create", "--seed", "002", "--prefix", "old_")
-        assert made["made"] == ["old_short_term_memory", "old_episodic_memory", "old_semantic_memory"]
+        assert made["made"] == [
+            "old_short_term_memory",
+            "old_episodic_memory",
+            "old_semantic_memory",
+        ]
         assert (
-            line("--book", at, "--json", "views", "create", "--seed", "002", "--prefix", "old_")["there"]
+            line("--book", at, "--json", "views", "create", "--seed", "002", "--prefix", "old_")[
+                "there"
+            ]
             == made["made"]
         )
-        refused = CliRunner().invoke(program, ["--book", str(tmp_path / "book.db"), "views", "create"])
+        refused = CliRunner().invoke(
+            program, ["--book", str(tmp_path / "book.db"), "views", "create"]
+        )
         assert refused.exit_code

@@ -17,7 +17,9 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 
-async def test_another_host_serves_where_the_first_is_down_silent_or_a_replica(address: str, way: Between):
+async def test_another_host_serves_where_the_first_is_down_silent_or_a_replica(
+    address: str, way: Between
+):
     async with between(address) as other:
         options = {"longest_wait": 4, "longest_statement": 4}
         engine = await PostgresEngine.open(through(address, way, other, **options))
@@ -35,7 +37,9 @@ async def test_another_host_serves_where_the_first_is_down_silent_or_a_replica(a
     assert await contents(address) == ["is_down", "is_replica", "is_silent"]
 
 
-async def test_a_primary_that_became_a_replica_is_left_for_the_one_that_took_over(address: str, way: Between):
+async def test_a_primary_that_became_a_replica_is_left_for_the_one_that_took_over(
+    address: str, way: Between
+):
     way.is_replica = True
     engine = await PostgresEngine.open(
         through(address, way, connections=1, **SOON), create=False, read_only=True
@@ -66,7 +70,9 @@ async def test_a_table_that_another_role_owns_is_told_and_nothing_is_kept(
     address = own_server.new_book().replace("reader_and_writer:secret@", "guest:x@")
     engine = await PostgresEngine.open(address)
     ledger = f'"{engine.server.schema}".ledger'
-    await administrator.execute(f"ALTER TABLE {ledger} OWNER TO postgres; REVOKE ALL ON {ledger} FROM guest")
+    await administrator.execute(
+        f"ALTER TABLE {ledger} OWNER TO postgres; REVOKE ALL ON {ledger} FROM guest"
+    )
     with pytest.raises(ReadOnly, match="OWNER TO"):
         await Pen(engine).remember("tea")
     with pytest.raises(StorageError, match="see who owns its tables"):
@@ -78,7 +84,9 @@ async def test_a_table_that_another_role_owns_is_told_and_nothing_is_kept(
     await engine.close()
 
 
-async def test_a_schema_that_a_role_may_not_use_is_told(address: str, own_server: Place, administrator: Any):
+async def test_a_schema_that_a_role_may_not_use_is_told(
+    address: str, own_server: Place, administrator: Any
+):
     await administrator.execute("CREATE ROLE stranger LOGIN PASSWORD 'x'")
     with pytest.raises(StorageError):
         await PostgresEngine.open(address.replace("reader_and_writer:secret@", "stranger:x@"))
@@ -89,7 +97,9 @@ def pooler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a book sets when it connects does not come through."""
     connecting = asyncpg.connect
 
-    async def as_through_a_pooler(url: str, *, server_settings: dict[str, str], **options: object) -> object:
+    async def as_through_a_pooler(
+        url: str, *, server_settings: dict[str, str], **options: object
+    ) -> object:
         return await connecting(url, **options)
 
     monkeypatch.setattr(asyncpg, "connect", as_through_a_pooler)

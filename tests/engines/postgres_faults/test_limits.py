@@ -132,7 +132,8 @@ async def test_upkeep_is_not_waited_for_without_end_where_its_server_cannot_be_a
 async def test_upkeep_is_asked_about_where_it_runs_and_nowhere_else(address: str, way: Between):
     async with between(address) as other:
         engine = await PostgresEngine.open(
-            through(address, way, other, connections=2, longest_statement=1, longest_wait=4), read_only=True
+            through(address, way, other, connections=2, longest_statement=1, longest_wait=4),
+            read_only=True,
         )
         is_in = asyncio.Event()
 
@@ -152,8 +153,12 @@ async def test_upkeep_is_asked_about_where_it_runs_and_nowhere_else(address: str
         await engine.close()
 
 
-async def test_a_server_process_that_stands_still_is_told_and_left(address: str, administrator: Any):
-    engine = await PostgresEngine.open(f"{address}&longest_statement=1&longest_wait=1&connections=1")
+async def test_a_server_process_that_stands_still_is_told_and_left(
+    address: str, administrator: Any
+):
+    engine = await PostgresEngine.open(
+        f"{address}&longest_statement=1&longest_wait=1&connections=1"
+    )
     ((pid,),) = await engine.server.read(lambda s: s.text("SELECT pg_backend_pid()"))
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -166,7 +171,9 @@ async def test_a_server_process_that_stands_still_is_told_and_left(address: str,
     await engine.close()
 
 
-async def test_a_lock_that_others_hold_is_waited_for_and_then_told(address: str, administrator: Any):
+async def test_a_lock_that_others_hold_is_waited_for_and_then_told(
+    address: str, administrator: Any
+):
     engine = await PostgresEngine.open(f"{address}&longest_wait=0.5")
     schema = engine.server.schema
     async with administrator.transaction():

@@ -26,7 +26,9 @@ async def test_a_read_whose_connection_is_cut_is_done_again(
 
 
 @pytest.mark.parametrize("phrase", [b"BEGIN", b"FROM owners"])
-async def test_a_read_that_meets_silence_is_told_in_time(phrase: bytes, way: Between, engine: PostgresEngine):
+async def test_a_read_that_meets_silence_is_told_in_time(
+    phrase: bytes, way: Between, engine: PostgresEngine
+):
     way.wait_for(phrase, Fault.HUSH_AFTER)
     with pytest.raises(Busy, match="does not answer"):
         await Pen(engine).scan()
@@ -68,7 +70,9 @@ async def test_a_book_closes_in_time_whose_server_is_silent(address: str, way: B
     await engine.close()
 
 
-async def test_a_server_that_is_away_for_a_moment_is_not_noticed(way: Between, engine: PostgresEngine):
+async def test_a_server_that_is_away_for_a_moment_is_not_noticed(
+    way: Between, engine: PostgresEngine
+):
     way.is_down = True
     way.cut()
 
@@ -93,7 +97,9 @@ async def test_a_server_that_stays_away_is_told_and_served_again_when_it_is_back
     await Pen(engine).remember("tea")
 
 
-async def test_who_gives_up_waiting_for_the_way_in_leaves_no_connection_missing(address: str, way: Between):
+async def test_who_gives_up_waiting_for_the_way_in_leaves_no_connection_missing(
+    address: str, way: Between
+):
     engine = await PostgresEngine.open(through(address, way, connections=1, longest_wait=30))
     way.is_silent = True
     way.cut()

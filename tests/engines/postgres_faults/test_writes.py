@@ -157,7 +157,9 @@ async def test_what_fails_after_an_erasure_is_committed_is_pending_in_its_receip
     assert await contents(address) == []
 
 
-async def test_a_write_of_which_a_part_failed_is_not_told_as_kept(address: str, engine: PostgresEngine):
+async def test_a_write_of_which_a_part_failed_is_not_told_as_kept(
+    address: str, engine: PostgresEngine
+):
     async def careless(session: Session) -> None:
         await session.run_text("INSERT INTO tombstones (digest, at) VALUES ('x', 1)")
         with suppress(asyncpg.PostgresError):

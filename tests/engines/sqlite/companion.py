@@ -64,7 +64,9 @@ async def embed(place: Path, seed: int, line: Connection) -> None:
     ready(line)
     put_in_all = 0
     while lacking := await engine.lacking(SMALL, 7):
-        put_in_all += await engine.put_vectors(SMALL, vectors_of(SMALL, *(record.id for record in lacking)))
+        put_in_all += await engine.put_vectors(
+            SMALL, vectors_of(SMALL, *(record.id for record in lacking))
+        )
     line.send(put_in_all)
     await engine.close()
 

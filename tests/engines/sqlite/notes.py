@@ -24,7 +24,9 @@ FIRST = Migration(
     END;
     """,
 )
-SECOND = Migration(2, "colours", "ALTER TABLE notes ADD COLUMN colour TEXT NOT NULL DEFAULT 'white';")
+SECOND = Migration(
+    2, "colours", "ALTER TABLE notes ADD COLUMN colour TEXT NOT NULL DEFAULT 'white';"
+)
 
 V1 = Migrations([FIRST], application_id=APPLICATION)
 V2 = Migrations([FIRST, SECOND], application_id=APPLICATION)

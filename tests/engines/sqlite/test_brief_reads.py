@@ -23,7 +23,9 @@ def reader(_: sqlite3.Connection) -> int:
     return threading.get_ident()
 
 
-async def test_a_brief_read_runs_on_the_thread_of_its_caller_and_sees_what_was_written(notes: SqliteFile):
+async def test_a_brief_read_runs_on_the_thread_of_its_caller_and_sees_what_was_written(
+    notes: SqliteFile,
+):
     await notes.write(put("one"))
     assert await notes.read(reader, brief=True) == threading.get_ident() != await notes.read(reader)
     assert await notes.read(bodies, brief=True) == ["one"]
@@ -122,7 +124,9 @@ async def test_where_a_tool_forbids_sqlite_on_the_event_loop_threads_read(place:
     assert Guarded.refused == 1
 
 
-async def test_an_error_of_a_brief_read_reaches_its_caller_and_leaves_no_transaction(notes: SqliteFile):
+async def test_an_error_of_a_brief_read_reaches_its_caller_and_leaves_no_transaction(
+    notes: SqliteFile,
+):
     with pytest.raises(ZeroDivisionError):
         await notes.read(lambda _: 1 // 0, brief=True)
     await notes.write(put("after"))

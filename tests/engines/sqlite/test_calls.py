@@ -57,7 +57,9 @@ async def test_what_nobody_took_is_refused_when_it_is_shut() -> None:
 
 async def test_every_thread_that_waits_learns_of_the_end() -> None:
     intake, told = Intake(Path("book.db")), []
-    threads = [threading.Thread(target=lambda: told.append(intake.take()), daemon=True) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda: told.append(intake.take()), daemon=True) for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     intake.end()

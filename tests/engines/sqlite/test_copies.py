@@ -23,7 +23,9 @@ async def test_a_backup_is_a_book_of_its_own(notes: SqliteFile, tmp_path: Path):
 
     assert seen[-1][0] == seen[-1][1] > 0
     assert target.stat().st_mode & 0o777 == 0o600
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy.book")] == ["copy.book"]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy.book")] == [
+        "copy.book"
+    ]
     copy = await open_notes(target)
     assert await copy.read(bodies) == await notes.read(bodies)
     await copy.write(put("on its own"))
@@ -54,7 +56,9 @@ async def test_a_backup_taken_while_others_write_is_one_moment(notes: SqliteFile
     assert len(copied) % 2 == 0
 
 
-async def test_a_backup_does_not_replace_what_is_there(notes: SqliteFile, tmp_path: Path, place: Path):
+async def test_a_backup_does_not_replace_what_is_there(
+    notes: SqliteFile, tmp_path: Path, place: Path
+):
     (tmp_path / "taken").write_text("mine")
     for target in (tmp_path / "taken", place):
         with pytest.raises(InvalidInput, match="is there already") as caught:
@@ -99,7 +103,9 @@ async def test_a_cancelled_backup_leaves_nothing(notes: SqliteFile, tmp_path: Pa
 
     await notes.write(fill)
     started = asyncio.Event()
-    backing_up = asyncio.create_task(notes.backup(tmp_path / "copy.book", lambda done, total: started.set()))
+    backing_up = asyncio.create_task(
+        notes.backup(tmp_path / "copy.book", lambda done, total: started.set())
+    )
     await started.wait()
     backing_up.cancel()
     with pytest.raises(asyncio.CancelledError):

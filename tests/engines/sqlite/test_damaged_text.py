@@ -53,8 +53,12 @@ async def test_verify_names_the_record_and_goes_on(tmp_path: Path, earlier: bool
 async def test_no_error_quotes_the_text(tmp_path: Path) -> None:
     id = await damaged(tmp_path / "book.db")
     async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
-        assert [hit.text for hit in await book.recall("ana", "bees", as_owner=True)] == ["Keeps bees"]
-        assert [hit.text for hit in await book.recall("ben", "snakes", as_owner=True)] == ["Keeps snakes"]
+        assert [hit.text for hit in await book.recall("ana", "bees", as_owner=True)] == [
+            "Keeps bees"
+        ]
+        assert [hit.text for hit in await book.recall("ben", "snakes", as_owner=True)] == [
+            "Keeps snakes"
+        ]
         with pytest.raises(Corrupt, match=f"record {id} cannot be read") as caught:
             await book.records.get("ana", id, as_owner=True)
         assert SECRET not in "".join(traceback.format_exception(caught.value))
@@ -75,7 +79,9 @@ async def test_an_export_leaves_out_what_cannot_be_read_says_so_and_can_be_impor
         assert report.errors == []
         page = await book.records.list("ana", types="memory", as_owner=True)
         found = {record.content for record in page.records}  # type: ignore[attr-defined]
-        assert found == {"Keeps bees", "Drinks tea"} | ({f"Has a {SECRET} at home"} if earlier else set())
+        assert found == {"Keeps bees", "Drinks tea"} | (
+            {f"Has a {SECRET} at home"} if earlier else set()
+        )
         assert (await book.admin.verify()).faults == ()
 
 
@@ -110,7 +116,9 @@ async def test_a_damaged_record_is_erased_with_its_owner_and_by_its_id(
     assert SECRET.encode() not in (tmp_path / "book.db").read_bytes()
 
 
-async def test_a_damaged_message_is_erased_with_its_thread_and_so_is_what_rests_on_it(tmp_path: Path) -> None:
+async def test_a_damaged_message_is_erased_with_its_thread_and_so_is_what_rests_on_it(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "book.db"
     async with memoranda.open(path, worker=False, embed=None) as book:
         thread = await book.thread("ana", agent="coach")

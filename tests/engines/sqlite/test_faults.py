@@ -18,7 +18,15 @@ import pytest
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.faults import from_sqlite, translated
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
-from memoranda.errors import Busy, Corrupt, NotABook, NotAllowed, ReadOnly, StorageError, StorageFull
+from memoranda.errors import (
+    Busy,
+    Corrupt,
+    NotABook,
+    NotAllowed,
+    ReadOnly,
+    StorageError,
+    StorageFull,
+)
 from memoranda_conformance.builders import Pen
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
@@ -65,7 +73,9 @@ def test_each_refusal_has_its_error(code: int, expected: type[StorageError], pla
         (errno.EIO, StorageError),
     ],
 )
-def test_the_systems_refusals_are_told_as_well(code: int, expected: type[StorageError], place: Path):
+def test_the_systems_refusals_are_told_as_well(
+    code: int, expected: type[StorageError], place: Path
+):
     with pytest.raises(StorageError) as caught, translated(place):
         raise OSError(code, "as it said")
     assert type(caught.value) is expected
@@ -77,14 +87,20 @@ def test_our_own_errors_pass_as_they_are(place: Path):
         raise NotAllowed("a permission error, but ours")
 
 
-def test_a_failing_write_on_a_full_disk_is_told_as_full(place: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_failing_write_on_a_full_disk_is_told_as_full(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 100})())
     assert type(from_sqlite(sqlite_error(sqlite3.SQLITE_IOERR_SHMSIZE), place)) is StorageFull
 
 
 async def limit_pages(file: SqliteFile, room: int | None) -> None:
     def limit(connection: sqlite3.Connection) -> None:
-        pages = connection.execute("PRAGMA page_count").fetchone()[0] + room if room is not None else 2**30
+        pages = (
+            connection.execute("PRAGMA page_count").fetchone()[0] + room
+            if room is not None
+            else 2**30
+        )
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
     await file.write(limit)
@@ -94,7 +110,9 @@ async def test_a_disk_that_fills_up_in_a_group_gets_everyone_an_answer(notes: Sq
     await notes.write(put("kept"))
     await limit_pages(notes, 8)
     texts = ["small"] * 5 + ["x" * 500_000] + ["small"] * 5
-    answers = await asyncio.gather(*(notes.write(put(text)) for text in texts), return_exceptions=True)
+    answers = await asyncio.gather(
+        *(notes.write(put(text)) for text in texts), return_exceptions=True
+    )
 
     assert isinstance(answers[5], StorageFull)
     assert "free some" in str(answers[5])
@@ -131,13 +149,17 @@ class FailingCommit(sqlite3.Connection):
         return super().execute(sql, *parameters)
 
 
-async def test_when_the_commit_fails_nothing_is_acknowledged(place: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_when_the_commit_fails_nothing_is_acknowledged(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+):
     def connect(*given, **options):
         return sqlite3.connect(*given, factory=FailingCommit, **options)
 
     file = await open_notes(place, connect=connect)
     monkeypatch.setattr(FailingCommit, "failing", True)
-    answers = await asyncio.gather(*(file.write(put(str(n))) for n in range(5)), return_exceptions=True)
+    answers = await asyncio.gather(
+        *(file.write(put(str(n))) for n in range(5)), return_exceptions=True
+    )
     assert [type(answer) for answer in answers] == [StorageError] * 5
     monkeypatch.setattr(FailingCommit, "failing", False)
     assert await file.read(bodies) == []
@@ -203,7 +225,10 @@ async def test_a_writer_that_can_do_no_more_says_so_and_does_not_hang(
 
     file = await open_notes(place, connect=connect)
     answers = await asyncio.gather(
-        file.write(put("one")), file.write(lambda c: 1 // 0), file.write(put("three")), return_exceptions=True
+        file.write(put("one")),
+        file.write(lambda c: 1 // 0),
+        file.write(put("three")),
+        return_exceptions=True,
     )
     assert [type(answer) for answer in answers] == [MemoryError] * 3
     with pytest.raises(StorageError, match="open the book again"):
@@ -260,7 +285,8 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(
-    not sys.platform.startswith("linux") or not shutil.which("cc"), reason="needs Linux and a C compiler"
+    not sys.platform.startswith("linux") or not shutil.which("cc"),
+    reason="needs Linux and a C compiler",
 )
 async def test_a_read_that_the_disk_fails_once_is_not_called_damage(tmp_path: Path):
     engine = await SqliteEngine.open(tmp_path / "book.db")

@@ -16,7 +16,9 @@ from memoranda.errors import InvalidInput, ReadOnly, Stale, StorageError
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 
-async def test_what_was_written_is_read_and_is_there_after_opening_again(notes: SqliteFile, place: Path):
+async def test_what_was_written_is_read_and_is_there_after_opening_again(
+    notes: SqliteFile, place: Path
+):
     assert await notes.write(put("one")) == 1
     assert await notes.read(bodies) == ["one"]
     await notes.close()
@@ -91,7 +93,9 @@ async def test_a_statement_that_fails_is_a_storage_error_with_its_cause(notes: S
 
 
 @pytest.mark.parametrize("kind", ["write", "read"])
-async def test_work_that_runs_out_of_an_iterator_does_not_hang_its_caller(notes: SqliteFile, kind: str):
+async def test_work_that_runs_out_of_an_iterator_does_not_hang_its_caller(
+    notes: SqliteFile, kind: str
+):
     with pytest.raises(RuntimeError, match="StopIteration"):
         await getattr(notes, kind)(lambda c: next(iter([])))
 
@@ -116,7 +120,9 @@ async def test_a_write_cancelled_before_it_started_is_not_done(notes: SqliteFile
     assert await notes.read(bodies) == ["kept"]
 
 
-async def test_a_write_cancelled_while_it_runs_is_whole_and_leaves_no_transaction(notes: SqliteFile):
+async def test_a_write_cancelled_while_it_runs_is_whole_and_leaves_no_transaction(
+    notes: SqliteFile,
+):
     entered, free = threading.Event(), threading.Event()
 
     def write_slowly(connection: sqlite3.Connection) -> None:
@@ -208,7 +214,9 @@ async def test_rewriting_leaves_no_copy_of_what_was_deleted(notes: SqliteFile, p
         for number in range(6000):
             put(f"canary-{number:06};" * chance.randint(1, 60))(connection)
             if number % 3:
-                connection.execute("DELETE FROM notes WHERE id = ?", (chance.randint(1, number + 1),))
+                connection.execute(
+                    "DELETE FROM notes WHERE id = ?", (chance.randint(1, number + 1),)
+                )
 
     await notes.write(churn)
     await notes.write(lambda c: c.execute("DELETE FROM notes WHERE id % 3 = 0"))
@@ -237,7 +245,9 @@ async def test_a_closed_file_refuses_work_instead_of_keeping_it(notes: SqliteFil
         await notes.read(bodies)
 
 
-async def test_a_file_opened_to_read_refuses_writes_and_sees_those_of_others(notes: SqliteFile, place: Path):
+async def test_a_file_opened_to_read_refuses_writes_and_sees_those_of_others(
+    notes: SqliteFile, place: Path
+):
     reader = await open_notes(place, read_only=True)
     await notes.write(put("from the writer"))
     assert await reader.read(bodies) == ["from the writer"]
@@ -258,7 +268,9 @@ async def test_the_connections_are_set_for_durability_and_erasure(notes: SqliteF
     def settings(*names: str):
         return lambda c: [c.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
-    common = settings("journal_mode", "temp_store", "mmap_size", "cell_size_check", "trusted_schema")
+    common = settings(
+        "journal_mode", "temp_store", "mmap_size", "cell_size_check", "trusted_schema"
+    )
     assert await notes.write(common) == await notes.read(common) == ["wal", 2, 0, 1, 0]
     assert await notes.write(settings("synchronous", "secure_delete", "foreign_keys")) == [2, 1, 1]
     assert await notes.read(settings("query_only")) == [1]

@@ -78,7 +78,9 @@ async def test_two_backups_to_one_target_leave_one_whole_copy(notes: SqliteFile,
     assert len(refused) == 3
     assert all(isinstance(error, StorageError | ValueError) for error in refused)
     assert all("is there already" in str(error) for error in refused)
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == ["copy.book"]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == [
+        "copy.book"
+    ]
     copy = await open_notes(target)
     assert len(await copy.read(bodies)) == 300
     await copy.close()
@@ -93,7 +95,9 @@ async def test_a_file_system_without_links_takes_backups_too(
     monkeypatch.setattr(os, "link", refusing)
     await notes.write(put("kept"))
     await notes.backup(tmp_path / "copy.book")
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == ["copy.book"]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("copy")] == [
+        "copy.book"
+    ]
     copy = await open_notes(tmp_path / "copy.book")
     assert await copy.read(bodies) == ["kept"]
     await copy.close()

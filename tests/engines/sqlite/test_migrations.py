@@ -74,7 +74,9 @@ async def test_a_step_that_fails_leaves_the_book_as_it_was(place: Path):
 
 async def test_a_step_that_orphans_a_row_is_refused(place: Path):
     orphaning = Migration(
-        3, "orphans", "CREATE TABLE tags (note INTEGER REFERENCES notes); INSERT INTO tags VALUES (99);"
+        3,
+        "orphans",
+        "CREATE TABLE tags (note INTEGER REFERENCES notes); INSERT INTO tags VALUES (99);",
     )
     with pytest.raises(Corrupt, match="a row of tags would have no parent"):
         await open_notes(place, Migrations([FIRST, SECOND, orphaning], application_id=APPLICATION))
@@ -129,4 +131,6 @@ async def test_an_older_book_is_not_brought_forward_by_a_reader(place: Path):
 @pytest.mark.parametrize("numbers", [[], [2], [1, 3], [1, 1], [0, 1]])
 def test_steps_without_an_unbroken_count_are_refused(numbers: list[int]):
     with pytest.raises(ValueError, match="numbered 1, 2, 3"):
-        Migrations([Migration(number, "step", "") for number in numbers], application_id=APPLICATION)
+        Migrations(
+            [Migration(number, "step", "") for number in numbers], application_id=APPLICATION
+        )

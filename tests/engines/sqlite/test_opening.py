@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-from memoranda.errors import Corrupt, InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
+from memoranda.errors import (
+    Corrupt,
+    InvalidInput,
+    NotABook,
+    ReadOnly,
+    StorageError,
+    VersionMismatch,
+)
 from tests.engines.sqlite.notes import APPLICATION, V1, V2, bodies, open_notes, put
 
 
@@ -46,7 +53,9 @@ async def test_a_new_book_can_be_told_from_other_files(place: Path):
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-@pytest.mark.parametrize("name", ["100% ?mode=memory&x=#1.book", "tēxt 书.book", 'it\'s "quoted";.book'])
+@pytest.mark.parametrize(
+    "name", ["100% ?mode=memory&x=#1.book", "tēxt 书.book", 'it\'s "quoted";.book']
+)
 async def test_any_name_that_the_system_takes_is_only_a_name(tmp_path: Path, name: str):
     file = await open_notes(tmp_path / name)
     await file.write(put("one"))
@@ -111,7 +120,9 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(place: Path,
         ["PRAGMA journal_mode = WAL", "CREATE TABLE theirs (id)"],
     ],
 )
-async def test_a_database_of_another_program_is_refused_and_left_alone(place: Path, statements: list[str]):
+async def test_a_database_of_another_program_is_refused_and_left_alone(
+    place: Path, statements: list[str]
+):
     content = foreign(place, *statements)
     for read_only in (False, True):
         with pytest.raises(NotABook, match="another program"):
@@ -121,7 +132,10 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(place: Pa
 
 async def test_a_book_of_a_development_build_is_refused_and_left_alone(place: Path):
     content = foreign(
-        place, "PRAGMA application_id = 1131245676", "PRAGMA user_version = 8", "CREATE TABLE book (id)"
+        place,
+        "PRAGMA application_id = 1131245676",
+        "PRAGMA user_version = 8",
+        "CREATE TABLE book (id)",
     )
     for read_only in (False, True):
         with pytest.raises(VersionMismatch, match="a development build"):

@@ -142,5 +142,6 @@ def test_what_few_memories_are_is_read_through_their_own_index(
     only = replace(only, types=frozenset({RecordType.MEMORY}), newest_first=newest_first)
     steps = plan(book, stream(only, RecordType.MEMORY, DIALECT.conditions(only, EARLIEST)[0]))
     assert any(
-        re.search(rf"USING INDEX {index} \(shelf=\?( AND type=\?)? AND id[<>]\?\)", step) for step in steps
+        re.search(rf"USING INDEX {index} \(shelf=\?( AND type=\?)? AND id[<>]\?\)", step)
+        for step in steps
     ), steps

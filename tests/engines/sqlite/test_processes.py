@@ -17,7 +17,15 @@ import pytest
 
 from memoranda.engines.sqlite.file.writer import Turnstile
 from memoranda.errors import Busy, VersionMismatch
-from tests.engines.sqlite.companion import Task, bring_forward, hold, make, run, write_for, write_times
+from tests.engines.sqlite.companion import (
+    Task,
+    bring_forward,
+    hold,
+    make,
+    run,
+    write_for,
+    write_times,
+)
 from tests.engines.sqlite.notes import V1, V2, bodies, open_notes, put
 
 #: A clean process that has everything imported, and of which the others are forks.
@@ -31,7 +39,9 @@ def _paths_of_other_processes(monkeypatch: pytest.MonkeyPatch):
 
 
 @contextmanager
-def running(task: Task, place: Path, argument: object = None) -> Iterator[tuple[BaseProcess, Connection]]:
+def running(
+    task: Task, place: Path, argument: object = None
+) -> Iterator[tuple[BaseProcess, Connection]]:
     """A process that is ready, and the line to it."""
     line, other_end = processes.Pipe()
     process = processes.Process(target=run, args=(task, place, argument, other_end))
@@ -138,7 +148,9 @@ async def test_a_turn_that_did_not_come_in_time_is_passed_on(place: Path):
         turnstile.close()
 
 
-async def test_where_locks_fail_processes_wait_as_sqlite_does(place: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_where_locks_fail_processes_wait_as_sqlite_does(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+):
     def refuse(descriptor: int, operation: int) -> None:
         raise OSError(37, "No locks available")
 

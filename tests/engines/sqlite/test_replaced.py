@@ -37,7 +37,9 @@ def _put_a_file_for_the_folder(path: Path) -> None:
     path.parent.write_text("no folder", "utf-8")
 
 
-@pytest.mark.parametrize("change", [_move, _replace, _remove, _remove_folder, _put_a_file_for_the_folder])
+@pytest.mark.parametrize(
+    "change", [_move, _replace, _remove, _remove_folder, _put_a_file_for_the_folder]
+)
 async def test_a_write_to_a_file_that_is_not_the_book_s_any_more_is_refused(
     tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
@@ -53,7 +55,9 @@ async def test_a_write_to_a_file_that_is_not_the_book_s_any_more_is_refused(
             lambda: book.forget("ana", kept.id, as_owner=True),
         ]
         for write in writes:
-            with pytest.raises(StorageError, match="was moved, replaced or removed while it was open"):
+            with pytest.raises(
+                StorageError, match="was moved, replaced or removed while it was open"
+            ):
                 await write()  # type: ignore[misc]
         assert await book.records.count("ana", types="memory", as_owner=True) == 1
 
@@ -73,7 +77,9 @@ async def test_a_file_that_comes_back_is_written_again(tmp_path: Path) -> None:
         assert (await book.admin.verify()).faults == ()
 
 
-async def test_the_file_is_looked_at_once_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_file_is_looked_at_once_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looks: list[object] = []
     look = os.stat
 

@@ -25,7 +25,11 @@ async def test_an_append_asks_the_whole_book_once(book: Book) -> None:
     assert len(statements) <= 16
 
 
-async def test_an_append_looks_for_its_owners_restriction_where_anybody_is_restricted(book: Book) -> None:
+async def test_an_append_looks_for_its_owners_restriction_where_anybody_is_restricted(
+    book: Book,
+) -> None:
     await book.admin.restrict("ben")
     statements = await _statements_of_an_append(book)
-    assert sum(statement.startswith("SELECT mode FROM restrictions") for statement in statements) == 1
+    assert (
+        sum(statement.startswith("SELECT mode FROM restrictions") for statement in statements) == 1
+    )

@@ -34,7 +34,9 @@ with memoranda.open_sync(sys.argv[1], embed=None) as book:
 """
 
 
-async def test_a_book_opens_copies_and_closes_while_all_threads_of_the_loop_are_busy(tmp_path: Path) -> None:
+async def test_a_book_opens_copies_and_closes_while_all_threads_of_the_loop_are_busy(
+    tmp_path: Path,
+) -> None:
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(1))
     done = threading.Event()

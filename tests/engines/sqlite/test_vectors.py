@@ -86,7 +86,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_verify_finds_what_does_not_fit_and_rebuilding_puts_it_right(tmp_path: Path, fault: str):
+async def test_verify_finds_what_does_not_fit_and_rebuilding_puts_it_right(
+    tmp_path: Path, fault: str
+):
     engine = await SqliteEngine.open(tmp_path / "one.book")
     tea = await Pen(engine).remember("tea")
     await engine.begin_set(SMALL)
@@ -111,7 +113,9 @@ async def test_what_was_passed_is_not_looked_at_again(tmp_path: Path):
     said = await pen.say(thread, *map(str, range(20)))
 
     async def through() -> int:
-        return await engine.file.read(lambda c: c.execute("SELECT through FROM vector_sets").fetchone()[0])
+        return await engine.file.read(
+            lambda c: c.execute("SELECT through FROM vector_sets").fetchone()[0]
+        )
 
     first = await through()
     await engine.put_vectors(SMALL, vectors_of(SMALL, *said[10:]))

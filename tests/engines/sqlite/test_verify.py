@@ -63,7 +63,9 @@ async def test_verify_finds_every_fault_and_a_rebuild_mends_what_it_can(tmp_path
     with closing(sqlite3.connect(tmp_path / "one.book", isolation_level=None)) as connection:
         results = {name: tried(connection, fault.statement) for name, fault in planted.items()}
     assert missed(planted, results) == {}
-    assert {name for name in upkeep() if name in TABLE_FAULTS} <= {fault.told for fault in planted.values()}
+    assert {name for name in upkeep() if name in TABLE_FAULTS} <= {
+        fault.told for fault in planted.values()
+    }
 
 
 async def test_a_rebuild_that_is_interrupted_loses_nothing_and_is_run_again(
@@ -73,7 +75,9 @@ async def test_a_rebuild_that_is_interrupted_loses_nothing_and_is_run_again(
     await fill(engine)
     with closing(sqlite3.connect(tmp_path / "one.book")) as connection, connection:
         connection.execute("UPDATE records SET facets = 'x'")
-        connection.execute("UPDATE links SET source = x'01' WHERE source = (SELECT min(source) FROM links)")
+        connection.execute(
+            "UPDATE links SET source = x'01' WHERE source = (SELECT min(source) FROM links)"
+        )
     faults = len((await engine.verify()).faults)
     monkeypatch.setattr("memoranda.storage.use_cases.rebuild.PAGE", 2)
     write, pages = engine.write, iter(range(2))

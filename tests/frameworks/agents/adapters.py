@@ -40,7 +40,9 @@ def _session(book: memoranda.Book, owner: str, session: str) -> MemorandaSession
 async def _say_openai(book: memoranda.Book, owner: str, session: str, said: Sequence[str]) -> None:
     for text in said:
         item: Any = {"role": "user", "content": text}
-        await _session(book, owner, session).add_items([item], operation=digest("test", session, text))
+        await _session(book, owner, session).add_items(
+            [item], operation=digest("test", session, text)
+        )
 
 
 async def _heard_openai(book: memoranda.Book, owner: str, session: str) -> list[str]:

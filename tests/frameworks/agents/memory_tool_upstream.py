@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from anthropic.lib.tools import _beta_builtin_memory_tool as theirs
 
-from memoranda.integrations.anthropic_memory import MemorandaMemoryTool, MemoryFiles, SyncMemorandaMemoryTool
+from memoranda.integrations.anthropic_memory import (
+    MemorandaMemoryTool,
+    MemoryFiles,
+    SyncMemorandaMemoryTool,
+)
 from memoranda.integrations.tools import Scope
 from memoranda.sync import SyncBook, open_sync
 

@@ -33,20 +33,28 @@ class OurSession(MemorandaSession):
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
         self.address = "memory://" if str(db_path) == ":memory:" else str(db_path)
-        book = _books[self.address][0] if self.address in _books else _at_once(_opened(self.address))
+        book = (
+            _books[self.address][0] if self.address in _books else _at_once(_opened(self.address))
+        )
         count = _books.get(self.address, (book, 0))[1]
         if self.address != "memory://":
             _books[self.address] = (book, count + 1)
-        super().__init__(book, Scope("tester", "agent", thread=session_id), session_settings=session_settings)
+        super().__init__(
+            book, Scope("tester", "agent", thread=session_id), session_settings=session_settings
+        )
 
     async def get_items(self, limit: int | None = None) -> Any:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().get_items(limit), _loop))
+        return await asyncio.wrap_future(
+            asyncio.run_coroutine_threadsafe(super().get_items(limit), _loop)
+        )
 
     async def add_items(self, items: Any, *, operation: str | None = None) -> None:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().add_items(items), _loop))
 
     async def pop_item(self) -> Any:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().pop_item(), _loop))
+        return await asyncio.wrap_future(
+            asyncio.run_coroutine_threadsafe(super().pop_item(), _loop)
+        )
 
     async def clear_session(self) -> None:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(super().clear_session(), _loop))

@@ -57,7 +57,10 @@ def test_the_runner_of_the_synchronous_client_edits_items(
     tmp_path: Path, provider: tuple[str, list[dict[str, Any]]]
 ) -> None:
     url, asked = provider
-    with memoranda.open_sync(tmp_path / "book.db") as book, Anthropic(api_key="none", base_url=url) as client:
+    with (
+        memoranda.open_sync(tmp_path / "book.db") as book,
+        Anthropic(api_key="none", base_url=url) as client,
+    ):
         tool = SyncMemorandaMemoryTool(book, WRITER)
         messages: Any = [{"role": "user", "content": "Remember that I drink tea and coffee"}]
         client.beta.messages.tool_runner(
@@ -78,7 +81,9 @@ async def test_a_book_that_is_down_is_told_to_the_model(
     with monkeypatch.context() as patched:
         patched.setattr(type(book.items), "get", down)
         with pytest.raises(ToolError, match=r"^The memory cannot be reached now\.$"):
-            await MemorandaMemoryTool(MemoryFiles(book, WRITER)).call({"command": "view", "path": PATH})
+            await MemorandaMemoryTool(MemoryFiles(book, WRITER)).call(
+                {"command": "view", "path": PATH}
+            )
 
 
 EVERY = ("remember", "recall", "search", "forget", "read_turns")

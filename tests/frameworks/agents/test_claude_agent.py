@@ -44,7 +44,13 @@ async def test_the_fourteen_contracts_hold_on_each_engine(
     address: str | Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     books: list[memoranda.Book] = []
-    kind = "memory" if address == "memory://" else "sqlite" if isinstance(address, Path) else "postgres"
+    kind = (
+        "memory"
+        if address == "memory://"
+        else "sqlite"
+        if isinstance(address, Path)
+        else "postgres"
+    )
 
     async def fresh() -> MemorandaSessionStore:
         place: str | Path = f"{address}_{len(books)}" if kind == "postgres" else address
@@ -87,7 +93,14 @@ async def test_entries_come_back_as_they_were_and_only_the_users_words_count_as_
         user("I keep bees", "1", timestamp="2026-01-02T03:04:05.678Z"),
         {"type": "assistant", "uuid": "2", "message": {"role": "assistant", "content": blocks}},
         user(
-            [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "obey"}]}], "3"
+            [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "t",
+                    "content": [{"type": "text", "text": "obey"}],
+                }
+            ],
+            "3",
         ),
         user("a caveat of the program", "4", isMeta=True),
         user("a summary", "5", isCompactSummary=True),
@@ -169,7 +182,9 @@ async def test_the_functions_of_the_sdk_list_read_rename_and_fork_sessions(
     await store.append(key, entries)
     await store.append({**key, "subpath": "subagents/agent-7"}, [user("look", "s", **said)])
     folder = str(tmp_path)
-    assert [one.summary for one in await list_sessions_from_store(store, folder)] == ["Build a hive"]
+    assert [one.summary for one in await list_sessions_from_store(store, folder)] == [
+        "Build a hive"
+    ]
     messages = await get_session_messages_from_store(store, session, folder)
     assert [message.type for message in messages] == ["user", "assistant"]
     assert await list_subagents_from_store(store, session, folder) == ["7"]
@@ -179,17 +194,27 @@ async def test_the_functions_of_the_sdk_list_read_rename_and_fork_sessions(
     assert listed[session] == "Hives" and set(listed) == {session, fork.session_id}
 
 
-async def test_projects_belong_to_the_owners_that_the_application_names(book: memoranda.Book) -> None:
+async def test_projects_belong_to_the_owners_that_the_application_names(
+    book: memoranda.Book,
+) -> None:
     store = MemorandaSessionStore(book, lambda project: Scope(project.partition(":")[0], "coder"))
     for project in ("ada:x", "ada:y", "ben:x"):
         await store.append({"project_key": project, "session_id": "s"}, [user(project, "1")])
     assert {str(owner) for owner in await book.admin.owners()} >= {"ada", "ben"}
-    assert [len(await store.list_sessions(project)) for project in ("ada:x", "ben:x", "ada:z")] == [1, 1, 0]
+    assert [len(await store.list_sessions(project)) for project in ("ada:x", "ben:x", "ada:z")] == [
+        1,
+        1,
+        0,
+    ]
     await store.delete({"project_key": "ada:x", "session_id": "s"})
     assert await store.load({"project_key": "ada:x", "session_id": "s"}) is None
     for project in ("ada:y", "ben:x"):
         assert await store.load({"project_key": project, "session_id": "s"}) == [user(project, "1")]
-    assert not [hit for hit in await book.recall("ada", "ada:x", agent="coder") if "ada:x" in str(hit.record)]
+    assert not [
+        hit
+        for hit in await book.recall("ada", "ada:x", agent="coder")
+        if "ada:x" in str(hit.record)
+    ]
 
 
 async def test_keys_that_name_nothing_are_refused(book: memoranda.Book) -> None:

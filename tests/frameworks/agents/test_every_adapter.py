@@ -35,7 +35,9 @@ async def test_what_two_tenants_say_under_hostile_names_is_read_by_each_alone(
     ):
         said: dict[tuple[int, str, str], str] = {}
         for tenant, book in enumerate((one, two)):
-            for owner, session in [(name, "s") for name in HOSTILE] + [("ada", name) for name in HOSTILE]:
+            for owner, session in [(name, "s") for name in HOSTILE] + [
+                ("ada", name) for name in HOSTILE
+            ]:
                 text = f"{tenant} {owner!r} {session!r}"
                 try:
                     await adapter.say(book, owner, session, [text])
@@ -98,7 +100,10 @@ async def test_a_book_that_is_down_says_so_and_the_call_is_repeated_later(
         patched.setattr(book, "thread", down)
         for verb in ("get", "get_many", "list", "put"):
             patched.setattr(type(book.items), verb, down)
-        for call in (adapter.say(book, "ada", "s", ["one", "two"]), adapter.heard(book, "ada", "s")):
+        for call in (
+            adapter.say(book, "ada", "s", ["one", "two"]),
+            adapter.heard(book, "ada", "s"),
+        ):
             with pytest.raises(StorageError, match="the disk is gone"):
                 await call
     await adapter.say(book, "ada", "s", ["one", "two"])
@@ -123,7 +128,9 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def writer(adapter: Adapter, address: Path, session: str, first: str, count: int) -> subprocess.Popen[str]:
+def writer(
+    adapter: Adapter, address: Path, session: str, first: str, count: int
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", WRITER, adapter.name, str(address), session, first, str(count)],
         stdout=subprocess.PIPE,
@@ -170,4 +177,6 @@ async def test_two_processes_write_one_session_at_once_and_each_keeps_its_order(
         heard = await adapter.heard(book, "ada", "s")
     assert len(heard) == 20
     for name in ("left", "right"):
-        assert [text for text in heard if text.startswith(name)] == [f"{name} {place}" for place in range(10)]
+        assert [text for text in heard if text.startswith(name)] == [
+            f"{name} {place}" for place in range(10)
+        ]

@@ -30,8 +30,12 @@ def service(book: memoranda.Book, **settings: Any) -> MemorandaMemoryService:
 
 
 def event(id: str, text: str | None, author: str = "user", **part: Any) -> Event:
-    content = None if text is None else types.Content(parts=[types.Part(text=text, **part)], role="user")
-    return Event(id=id, invocation_id=f"inv-{id}", author=author, timestamp=1_700_000_000.5, content=content)
+    content = (
+        None if text is None else types.Content(parts=[types.Part(text=text, **part)], role="user")
+    )
+    return Event(
+        id=id, invocation_id=f"inv-{id}", author=author, timestamp=1_700_000_000.5, content=content
+    )
 
 
 def session(id: str, *events: Event, app: str = "app", user: str = "ada") -> Session:
@@ -51,10 +55,19 @@ async def test_a_session_is_found_again_with_who_said_it_and_when(book: memorand
     assert mixed.content is not None and mixed.content.parts is not None
     mixed.content.parts += [call, image]
     await memory.add_session_to_memory(
-        session("s", event("a", "I keep bees."), event("b", None), mixed, event("d", "bees?", thought=True))
+        session(
+            "s",
+            event("a", "I keep bees."),
+            event("b", None),
+            mixed,
+            event("d", "bees?", thought=True),
+        )
     )
     answer = await memory.search_memory(app_name="app", user_id="ada", query="bees")
-    assert {entry.content.parts[0].text for entry in answer.memories} == {"I keep bees.", "Bees fly."}
+    assert {entry.content.parts[0].text for entry in answer.memories} == {
+        "I keep bees.",
+        "Bees fly.",
+    }
     by_helper = next(entry for entry in answer.memories if entry.author == "helper")
     assert by_helper.content == mixed.content, "every part comes back as it was"
     assert by_helper.timestamp == "2023-11-14T22:13:20.500000+00:00"
@@ -79,16 +92,30 @@ async def test_a_session_that_is_added_again_adds_what_is_new_and_nothing_forgot
 async def test_events_without_a_session_or_an_id_are_kept_once(book: memoranda.Book) -> None:
     memory = service(book)
     for _ in range(2):
-        await memory.add_events_to_memory(app_name="app", user_id="ada", events=[event("", "I keep bees.")])
+        await memory.add_events_to_memory(
+            app_name="app", user_id="ada", events=[event("", "I keep bees.")]
+        )
     assert await found(memory, "bees") == ["I keep bees."]
 
 
 async def test_users_and_apps_find_only_their_own(book: memoranda.Book) -> None:
     memory = service(book)
-    for app, user in (("app", "ada"), ("app", "ben"), ("other", "ada"), ("app/x", "ada"), ("app", "x/ada")):
+    for app, user in (
+        ("app", "ada"),
+        ("app", "ben"),
+        ("other", "ada"),
+        ("app/x", "ada"),
+        ("app", "x/ada"),
+    ):
         text = f"secret of {app} {user}"
         await memory.add_session_to_memory(session("s", event("e", text), app=app, user=user))
-    for app, user in (("app", "ada"), ("app", "ben"), ("other", "ada"), ("app/x", "ada"), ("app", "x/ada")):
+    for app, user in (
+        ("app", "ada"),
+        ("app", "ben"),
+        ("other", "ada"),
+        ("app/x", "ada"),
+        ("app", "x/ada"),
+    ):
         assert await found(memory, "secret", app, user) == [f"secret of {app} {user}"]
     answer = await memory.search_memory(app_name="app", user_id="ben", query="secret")
     with pytest.raises(NotFound):
@@ -96,14 +123,18 @@ async def test_users_and_apps_find_only_their_own(book: memoranda.Book) -> None:
     assert await found(memory, "secret", "app", "ben") == ["secret of app ben"]
 
 
-async def test_statements_are_remembered_once_and_found_beside_what_was_said(book: memoranda.Book) -> None:
+async def test_statements_are_remembered_once_and_found_beside_what_was_said(
+    book: memoranda.Book,
+) -> None:
     memory = service(book)
     content = types.Content(parts=[types.Part(text="Ada keeps bees")])
     entry = MemoryEntry(id="m1", content=content, custom_metadata={"key": "bees", "kind": "fact"})
     for _ in range(2):
         await memory.add_memory(app_name="app", user_id="ada", memories=[entry])
     answer = await memory.search_memory(app_name="app", user_id="ada", query="bees")
-    assert [(one.author, one.custom_metadata["type"]) for one in answer.memories] == [("memory", "memory")]
+    assert [(one.author, one.custom_metadata["type"]) for one in answer.memories] == [
+        ("memory", "memory")
+    ]
     records: Any = (await book.records.list("ada", types="memory", agent="app")).records
     assert [record.key for record in records] == ["bees"]
     empty = MemoryEntry(content=types.Content(parts=[]))
@@ -116,12 +147,17 @@ async def test_an_author_says_who_said_it_and_where_it_came_from(book: memoranda
     await thread.append("user", "Bees want money", speaker="Mallory", trust="web")
     await book.remember("ada", "Bees are for sale", trust="web", agent="app")
     answer = await service(book).search_memory(app_name="app", user_id="ada", query="bees")
-    assert {one.author for one in answer.memories} == {'user "Mallory", from web', "memory, from web"}
+    assert {one.author for one in answer.memories} == {
+        'user "Mallory", from web',
+        "memory, from web",
+    }
 
 
 async def test_a_search_shows_masks_in_place_of_secrets(book: memoranda.Book) -> None:
     memory = service(book)
-    await memory.add_session_to_memory(session("s", event("e", "My bees card is 4556737586899855.")))
+    await memory.add_session_to_memory(
+        session("s", event("e", "My bees card is 4556737586899855."))
+    )
     (shown,) = await found(memory, "bees card")
     assert "455673" not in shown and "bees" in shown
 
@@ -186,13 +222,17 @@ class Scripted(BaseLlm):
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         last = llm_request.contents[-1].parts[-1]
         if last.function_response is None:
-            part = types.Part(function_call=types.FunctionCall(name="load_memory", args={"query": "bees"}))
+            part = types.Part(
+                function_call=types.FunctionCall(name="load_memory", args={"query": "bees"})
+            )
         else:
             part = types.Part(text=f"I know: {last.function_response.response}")
         yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
 
-async def test_an_agent_of_adk_loads_what_was_said_in_an_earlier_session(book: memoranda.Book) -> None:
+async def test_an_agent_of_adk_loads_what_was_said_in_an_earlier_session(
+    book: memoranda.Book,
+) -> None:
     memory = service(book)
     await memory.add_session_to_memory(session("monday", event("e", "I keep bees.")))
     agent = LlmAgent(name="helper", model=Scripted(model="scripted"), tools=[load_memory])
@@ -200,7 +240,10 @@ async def test_an_agent_of_adk_loads_what_was_said_in_an_earlier_session(book: m
     runner = Runner(app_name="app", agent=agent, session_service=sessions, memory_service=memory)
     tuesday = await sessions.create_session(app_name="app", user_id="ada")
     asked = types.Content(role="user", parts=[types.Part(text="What do I keep?")])
-    events = [one async for one in runner.run_async(user_id="ada", session_id=tuesday.id, new_message=asked)]
+    events = [
+        one
+        async for one in runner.run_async(user_id="ada", session_id=tuesday.id, new_message=asked)
+    ]
     final = events[-1].content
     assert final is not None and final.parts is not None
     assert "I keep bees." in str(final.parts[0].text)

@@ -21,12 +21,18 @@ def path_of(dice: random.Random) -> str:
     folders = dice.choices(("d", "e", ".h"), weights=(6, 3, 1), k=dice.randrange(3))
     odd = dice.random()
     if odd < 0.04:
-        return dice.choice(("/memories", "/memories/", "/memories/..", "/other/f", "/memories/d/../../x", ""))
-    return "/".join(("/memories", *folders, dice.choice(("f", "g", ".s", "../f" if odd > 0.9 else "f"))))
+        return dice.choice(
+            ("/memories", "/memories/", "/memories/..", "/other/f", "/memories/d/../../x", "")
+        )
+    return "/".join(
+        ("/memories", *folders, dice.choice(("f", "g", ".s", "../f" if odd > 0.9 else "f")))
+    )
 
 
 def command_of(dice: random.Random) -> dict[str, Any]:
-    name = dice.choice(("view", "view", "create", "create", "str_replace", "insert", "delete", "rename"))
+    name = dice.choice(
+        ("view", "view", "create", "create", "str_replace", "insert", "delete", "rename")
+    )
     path = path_of(dice)
     if name in ("view", "delete", "rename") and dice.random() < 0.4:
         path = dice.choice(("/memories", "/memories/d", "/memories/d/e", "/memories/e"))
@@ -60,7 +66,9 @@ def without_empty_folders(root: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_random_commands_are_answered_as_by_anthropics_own_tool(seed: int, tmp_path: Path) -> None:
+async def test_random_commands_are_answered_as_by_anthropics_own_tool(
+    seed: int, tmp_path: Path
+) -> None:
     dice = random.Random(seed)
     theirs, failures = BetaLocalFilesystemMemoryTool(str(tmp_path)), 0
     async with memoranda.open("memory://") as book:

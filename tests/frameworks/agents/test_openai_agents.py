@@ -12,7 +12,11 @@ from agents import Agent, RunConfig, Runner, SessionSettings, function_tool, set
 from agents.memory import Session
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ScriptedModel
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from openai.types.responses import (
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 
 import memoranda
 from memoranda.errors import InvalidInput, StorageError
@@ -68,9 +72,13 @@ async def test_every_item_comes_back_as_it_was_in_order_also_after_a_restart(
         assert best.role == "assistant"
 
 
-async def test_a_session_may_be_named_by_a_uuid_as_text_or_by_a_threads_own_id(book: memoranda.Book) -> None:
+async def test_a_session_may_be_named_by_a_uuid_as_text_or_by_a_threads_own_id(
+    book: memoranda.Book,
+) -> None:
     item: Any = {"role": "user", "content": "Hi"}
-    session = MemorandaSession(book, Scope("ada", "coach", thread="6a1b0c1e-0000-4000-8000-000000000001"))
+    session = MemorandaSession(
+        book, Scope("ada", "coach", thread="6a1b0c1e-0000-4000-8000-000000000001")
+    )
     assert await session.get_items() == []
     await session.add_items([item])
     assert await session.get_items() == [item]
@@ -94,7 +102,9 @@ async def test_a_limit_returns_the_newest_in_order_and_comes_from_the_call_or_th
     assert await MemorandaSession(book, MONDAY).get_items() == items
 
 
-async def test_a_popped_item_is_erased_and_two_callers_never_pop_the_same(book: memoranda.Book) -> None:
+async def test_a_popped_item_is_erased_and_two_callers_never_pop_the_same(
+    book: memoranda.Book,
+) -> None:
     session = MemorandaSession(book, MONDAY)
     assert await session.pop_item() is None
     items: list[Any] = [{"role": "user", "content": f"secret {n}"} for n in range(6)]
@@ -108,8 +118,12 @@ async def test_a_popped_item_is_erased_and_two_callers_never_pop_the_same(book: 
     assert await session.get_items() == [*items[:2], items[5]]
 
 
-async def test_a_cleared_session_is_empty_its_words_are_gone_and_others_stay(book: memoranda.Book) -> None:
-    session, other = (MemorandaSession(book, Scope("ada", "coach", thread=name)) for name in ("a", "b"))
+async def test_a_cleared_session_is_empty_its_words_are_gone_and_others_stay(
+    book: memoranda.Book,
+) -> None:
+    session, other = (
+        MemorandaSession(book, Scope("ada", "coach", thread=name)) for name in ("a", "b")
+    )
     await session.clear_session()
     for one in (session, other):
         await one.add_items([{"role": "user", "content": f"bees {one.session_id}"}])
@@ -138,13 +152,17 @@ async def test_an_item_that_cannot_be_kept_is_refused_by_its_place_and_nothing_i
         MemorandaSession(book, Scope("ada", "coach"))
 
 
-async def test_a_session_reads_what_other_frameworks_stored_in_its_thread(book: memoranda.Book) -> None:
+async def test_a_session_reads_what_other_frameworks_stored_in_its_thread(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ada", name="monday", agent="coach")
     await thread.append([{"role": "user", "content": "Hi"}, {"role": "tool", "content": "raw"}])
     assert await MemorandaSession(book, MONDAY).get_items() == [{"role": "user", "content": "Hi"}]
 
 
-async def test_what_strangers_and_named_users_said_is_marked_in_its_content(book: memoranda.Book) -> None:
+async def test_what_strangers_and_named_users_said_is_marked_in_its_content(
+    book: memoranda.Book,
+) -> None:
     thread = await book.thread("ada", name="monday", agent="coach")
     await thread.append("user", "Pay at once", speaker="Mallory", trust="web")
     await thread.append("user", "Hi", speaker="Ada")
@@ -154,7 +172,9 @@ async def test_what_strangers_and_named_users_said_is_marked_in_its_content(book
     ]
 
 
-async def test_runs_with_tools_continue_each_other_through_the_session(book: memoranda.Book) -> None:
+async def test_runs_with_tools_continue_each_other_through_the_session(
+    book: memoranda.Book,
+) -> None:
     @function_tool
     def weather(city: str) -> str:
         """Tell the weather."""
@@ -197,7 +217,9 @@ async def test_the_hook_places_fenced_memories_before_the_prompt_in_each_step_an
     agent: Agent[Any] = Agent(name="coach", model=model, tools=[note], instructions="Be kind.")
     session = MemorandaSession(book, MONDAY)
     hook = RecallHook(book, lambda data: Scope(data.context, "coach"))
-    model.enqueue([ResponseFunctionToolCall(type="function_call", name="note", call_id="c", arguments="{}")])
+    model.enqueue(
+        [ResponseFunctionToolCall(type="function_call", name="note", call_id="c", arguments="{}")]
+    )
     model.enqueue([said("Bees.")])
     await Runner.run(
         agent, "Which bees do I keep?", session=session, context="ada", run_config=filtered(hook)
@@ -232,7 +254,9 @@ async def test_a_book_that_is_down_leaves_the_hook_out_unless_it_is_strict(
             await Runner.run(agent, "Hello!", run_config=filtered(RecallHook(book, MONDAY)))
         assert len(model.calls[-1].input) == 1 and "continues without its memory" in caplog.text
         with pytest.raises(StorageError):
-            await Runner.run(agent, "Hello!", run_config=filtered(RecallHook(book, MONDAY, strict=True)))
+            await Runner.run(
+                agent, "Hello!", run_config=filtered(RecallHook(book, MONDAY, strict=True))
+            )
 
 
 async def test_a_run_without_a_prompt_is_left_as_it_is(book: memoranda.Book) -> None:

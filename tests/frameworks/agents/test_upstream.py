@@ -14,12 +14,18 @@ from tests.frameworks.agents.results import write_results
 _HERE = Path(__file__).parent
 _UPSTREAM = Path(sys.prefix) / "upstream"
 
-_CONNECTIONS = "looks into the connections, locks or rows of SQLiteSession, which a book does not have"
+_CONNECTIONS = (
+    "looks into the connections, locks or rows of SQLiteSession, which a book does not have"
+)
 _LINKS = "about symbolic links, and a book has none: a path never leaves its namespace"
 _MODES = "about the modes of folders on a disk"
 _LARGE = "creates a file of 5 MB; an item takes at most 1 MiB, so it is refused when it is created"
-_ON_DISK = "puts a file into the folder without the tool; the same case passes for the synchronous tool"
-_CORRUPT = "writes broken JSON into the table of SQLiteSession; a book stores no item that it cannot read"
+_ON_DISK = (
+    "puts a file into the folder without the tool; the same case passes for the synchronous tool"
+)
+_CORRUPT = (
+    "writes broken JSON into the table of SQLiteSession; a book stores no item that it cannot read"
+)
 #: The cases of the sessions' tests that cannot pass, and why.
 SESSIONS_LEFT_OUT = {
     "test_sqlite_session_close_closes_worker_thread_connections": _CONNECTIONS,
@@ -90,11 +96,20 @@ def run_upstream(folder: str, plugin: str, report: Path, *files: str) -> dict[st
     root = _HERE.parents[2]
     around = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (_HERE, root, root / "src")))}
     done = subprocess.run(
-        [*command, *files], cwd=place, env=around, capture_output=True, text=True, timeout=570, check=False
+        [*command, *files],
+        cwd=place,
+        env=around,
+        capture_output=True,
+        text=True,
+        timeout=570,
+        check=False,
     )
     assert report.exists(), done.stdout + done.stderr
     cases = ET.parse(report).getroot().iter("testcase")
-    return {_name_of(case): case.find("failure") is None and case.find("error") is None for case in cases}
+    return {
+        _name_of(case): case.find("failure") is None and case.find("error") is None
+        for case in cases
+    }
 
 
 def _name_of(case: ET.Element) -> str:
@@ -124,7 +139,12 @@ def test_the_sessions_tests_of_openai_pass_but_for_a_named_list(tmp_path: Path) 
 
 def test_the_memory_tools_tests_of_anthropic_pass_but_for_a_named_list(tmp_path: Path) -> None:
     # Their conftest needs packages for recorded requests, which these tests do not use.
-    files = ("tests/lib/tools/memory_tools/test_filesystem.py", "--noconftest", "-o", "asyncio_mode=auto")
+    files = (
+        "tests/lib/tools/memory_tools/test_filesystem.py",
+        "--noconftest",
+        "-o",
+        "asyncio_mode=auto",
+    )
     cases = run_upstream("anthropic-*", "memory_tool_upstream", tmp_path / "report.xml", *files)
     failed = {case for case, passed in cases.items() if not passed}
     assert failed == set(FILES_LEFT_OUT)

@@ -34,7 +34,14 @@ from tests.frameworks.killing import killed_after
 
 ANA = Scope("ana", "coach")
 SEEDS = 6
-PATHS = ["main.md", "notes/a.md", "notes/b.md", "notes/deep/c.md", "n", "/".join("abcdefghijklmnopqrstuvw")]
+PATHS = [
+    "main.md",
+    "notes/a.md",
+    "notes/b.md",
+    "notes/deep/c.md",
+    "n",
+    "/".join("abcdefghijklmnopqrstuvw"),
+]
 WORDS = ["alpha", "beta", "alphabet", "gamma TARGET", "..."]
 BOUNDS = {"limit": 10, "max_files": 10, "max_chars": 80, "max_file_chars": 1000}
 
@@ -52,7 +59,9 @@ class Pair:
         if isinstance(found, MemoryFile):
             held = self.versions[found.version]
             assert held is not None
-            return MemoryFile(found.content, held, found.operation_id, found.truncated, found.metadata)
+            return MemoryFile(
+                found.content, held, found.operation_id, found.truncated, found.metadata
+            )
         if isinstance(found, MemoryMutation):
             return MemoryMutation(self.versions[found.version], found.replayed, found.existed)
         if isinstance(found, MemorySearchResult):
@@ -72,7 +81,12 @@ class Pair:
                 answers.append(exc)
         expected, given = answers
         if isinstance(expected, Exception):
-            assert type(expected) is type(given) or isinstance(given, ValueError), (verb, words, named, given)
+            assert type(expected) is type(given) or isinstance(given, ValueError), (
+                verb,
+                words,
+                named,
+                given,
+            )
             return expected
         assert not isinstance(given, Exception), (verb, words, named, given)
         if isinstance(expected, MemoryMutation):
@@ -92,14 +106,20 @@ async def program(book: memoranda.Book, seed: int) -> None:
         expected = dice.choice(
             [held.version if held else None] * 4 + [None, "old", *list(pair.versions)[-3:]]
         )
-        operation = dice.choice([None, MemoryOperation(f"op{dice.randrange(8)}", f"f{dice.randrange(2)}")])
+        operation = dice.choice(
+            [None, MemoryOperation(f"op{dice.randrange(8)}", f"f{dice.randrange(2)}")]
+        )
         named = {"expected_version": expected, "operation": operation}
         what = dice.randrange(8)
         if what < 3:
             await pair.same("write", path, dice.choice(WORDS), **named)
         elif what == 3:
-            metadata = dice.choice([None, {}, {"by": f"run {number}"}, {"by": "x\x00"}, {"by": "x" * 5000}])
-            await pair.same("write_with_metadata", path, dice.choice(WORDS), metadata=metadata, **named)
+            metadata = dice.choice(
+                [None, {}, {"by": f"run {number}"}, {"by": "x\x00"}, {"by": "x" * 5000}]
+            )
+            await pair.same(
+                "write_with_metadata", path, dice.choice(WORDS), metadata=metadata, **named
+            )
         elif what == 4:
             await pair.same("delete", path, **named)
         elif what == 5:
@@ -111,7 +131,9 @@ async def program(book: memoranda.Book, seed: int) -> None:
         else:
             bounds = {**BOUNDS, dice.choice(list(BOUNDS)): dice.choice([0, 1, 2, 6])}
             prefix = dice.choice(["", "notes/", "notes/deep/"])
-            await pair.same("search", prefix, dice.choice(["alpha", "target", "note", "", "zzz"]), **bounds)
+            await pair.same(
+                "search", prefix, dice.choice(["alpha", "target", "note", "", "zzz"]), **bounds
+            )
         pair.ours = BookMemoryStore(book, pair.ours.scope)
 
 
@@ -140,7 +162,9 @@ async def test_the_store_has_the_harness_s_three_protocols(book: memoranda.Book)
     assert isinstance(store, SearchableMemoryStore)
 
 
-async def test_a_version_is_never_used_again_not_even_for_the_same_text(book: memoranda.Book) -> None:
+async def test_a_version_is_never_used_again_not_even_for_the_same_text(
+    book: memoranda.Book,
+) -> None:
     store = BookMemoryStore(book, ANA)
     seen = set()
     for _ in range(3):
@@ -179,15 +203,21 @@ async def test_a_repeated_operation_gets_its_first_result_and_another_s_fingerpr
     assert (await store.delete("missing.md", expected_version=None, operation=missing)).replayed
 
 
-async def test_snippets_are_cut_around_the_words_and_stay_within_their_bounds(book: memoranda.Book) -> None:
+async def test_snippets_are_cut_around_the_words_and_stay_within_their_bounds(
+    book: memoranda.Book,
+) -> None:
     store = BookMemoryStore(book, ANA)
-    await store.write("a", "The first half, then walnuts, then the other half", expected_version=None)
+    await store.write(
+        "a", "The first half, then walnuts, then the other half", expected_version=None
+    )
     for most in range(1, 60):
         found = await store.search("", "WALNUTS", **{**BOUNDS, "max_chars": most})
         assert sum(len(one.path) + len(one.snippet) for one in found.matches) <= most
         assert found.truncated == (not found.matches)
     (cut,) = (await store.search("", "walnuts", **{**BOUNDS, "max_chars": 25})).matches
-    assert cut.snippet.startswith("...") and cut.snippet.endswith("...") and "walnuts" in cut.snippet
+    assert (
+        cut.snippet.startswith("...") and cut.snippet.endswith("...") and "walnuts" in cut.snippet
+    )
     (whole,) = (await store.search("", "walnuts", **BOUNDS)).matches
     assert whole.snippet == "The first half, then walnuts, then the other half"
     (stem,) = (await store.search("", "walnut halves", **BOUNDS)).matches
@@ -203,17 +233,27 @@ async def test_the_folder_of_a_search_is_no_match(book: memoranda.Book) -> None:
 
 
 async def test_of_two_instances_that_write_at_once_one_wins(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as two:
+    async with (
+        memoranda.open(tmp_path / "book.db") as one,
+        memoranda.open(tmp_path / "book.db") as two,
+    ):
         stores = [BookMemoryStore(one, ANA), BookMemoryStore(two, ANA)]
         for place in range(5):
             path = f"{place}.md"
             made = await stores[0].write(path, "first", expected_version=None)
             for expected, target in ((made.version, path), (None, f"new-{path}")):
-                writes = (store.write(target, f"{store}", expected_version=expected) for store in stores)
+                writes = (
+                    store.write(target, f"{store}", expected_version=expected) for store in stores
+                )
                 done = await asyncio.gather(*writes, return_exceptions=True)
-                assert sorted(type(one).__name__ for one in done) == ["MemoryConflictError", "MemoryMutation"]
+                assert sorted(type(one).__name__ for one in done) == [
+                    "MemoryConflictError",
+                    "MemoryMutation",
+                ]
         operation = MemoryOperation("once", "f")
-        same = (store.write("o", "x", expected_version=None, operation=operation) for store in stores)
+        same = (
+            store.write("o", "x", expected_version=None, operation=operation) for store in stores
+        )
         done = await asyncio.gather(*same)
         assert sorted(each.replayed for each in done) == [False, True]
         assert done[0].version == done[1].version
@@ -308,12 +348,23 @@ async def test_scopes_and_tenants_do_not_see_each_other_s_files(tmp_path: Path) 
         await shared.write("all.md", "for all", expected_version=None)
         theirs = BookMemoryStore(book, Scope("ana", "cook", audience="global"))
         assert await theirs.list_paths(limit=10) == ["all.md"]
-        for path in ("../a/secret.md", "/a", "a//b", "a/./secret.md", "a\x1fb", "", "a b", "x" * 201):
+        for path in (
+            "../a/secret.md",
+            "/a",
+            "a//b",
+            "a/./secret.md",
+            "a\x1fb",
+            "",
+            "a b",
+            "x" * 201,
+        ):
             with pytest.raises(ValueError):
                 await own.read(path, max_chars=10)
 
 
-async def test_the_book_keeps_a_file_s_history_and_forgets_it_on_request(book: memoranda.Book) -> None:
+async def test_the_book_keeps_a_file_s_history_and_forgets_it_on_request(
+    book: memoranda.Book,
+) -> None:
     store = BookMemoryStore(book, ANA)
     made = await store.write("main.md", "one", expected_version=None)
     later = await store.write("main.md", "two", expected_version=made.version)

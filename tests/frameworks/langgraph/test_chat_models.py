@@ -21,7 +21,9 @@ from memoranda.model.memories import Memory
 from memoranda.testing.clock import HandClock
 
 NOTE = {"notes": [{"content": "Likes jazz", "sources": [{"message": "m1"}]}]}
-ASKED = ModelRequest(task="t", instructions="i", content="c", answer_schema={"type": "object"}, largest=10)
+ASKED = ModelRequest(
+    task="t", instructions="i", content="c", answer_schema={"type": "object"}, largest=10
+)
 
 
 class Chat(BaseChatModel):
@@ -62,7 +64,9 @@ class Refusal(Exception):
 
 async def test_a_thread_is_formed_by_a_chat_model_and_its_tokens_are_counted(clock: HandClock):
     chat = Chat(replies=["I think:\n```json\n" + json.dumps(NOTE) + "\n```"], asked=[])
-    async with memoranda.open("memory://", clock=clock, models=ChatModels(chat), worker=False) as book:
+    async with memoranda.open(
+        "memory://", clock=clock, models=ChatModels(chat), worker=False
+    ) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like jazz.")
         clock.advance(seconds=31)
@@ -79,13 +83,17 @@ async def test_a_thread_is_formed_by_a_chat_model_and_its_tokens_are_counted(clo
         assert await book.jobs.who_forms() == "Chat:small"
     system, asked = chat.asked[0]
     assert (
-        system.type == "system" and '"notes"' in str(system.content) and "I like jazz." in str(asked.content)
+        system.type == "system"
+        and '"notes"' in str(system.content)
+        and "I like jazz." in str(asked.content)
     )
 
 
 async def test_an_answer_with_faults_is_asked_for_again_with_them(clock: HandClock):
     chat = Chat(replies=["no JSON here", json.dumps(NOTE)], asked=[])
-    async with memoranda.open("memory://", clock=clock, models=ChatModels(chat), worker=False) as book:
+    async with memoranda.open(
+        "memory://", clock=clock, models=ChatModels(chat), worker=False
+    ) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like jazz.")
         clock.advance(seconds=31)
@@ -110,7 +118,9 @@ async def test_another_error_fails_the_job_without_its_words(clock: HandClock):
         await book.jobs.run()
         found = await thread.scheduled()
         assert (
-            found is not None and found.state is JobState.WAITING and found.at > clock.now - timedelta(days=1)
+            found is not None
+            and found.state is JobState.WAITING
+            and found.at > clock.now - timedelta(days=1)
         )
         assert found.because == "ModelFailed: Chat:small raised Refusal"
 

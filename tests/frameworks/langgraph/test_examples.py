@@ -39,17 +39,35 @@ def served(folder: Path, book: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     around = {name: value for name, value in os.environ.items() if "API_KEY" not in name}
-    around |= {"NOTES_BOOK": str(book), "MEMORANDA_EMBEDDING_USE": "none", "LANGSMITH_TRACING": "false"}
+    around |= {
+        "NOTES_BOOK": str(book),
+        "MEMORANDA_EMBEDDING_USE": "none",
+        "LANGSMITH_TRACING": "false",
+    }
     around |= {
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     program = str(Path(sys.executable).parent / "langgraph")
-    command = [program, "dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)]
+    command = [
+        program,
+        "dev",
+        "--no-browser",
+        "--no-reload",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     log = folder / "log"
     with log.open("w") as output:
         server = subprocess.Popen(
-            command, cwd=folder / "server", env=around, stdout=output, stderr=subprocess.STDOUT, text=True
+            command,
+            cwd=folder / "server",
+            env=around,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         try:
             address = f"http://127.0.0.1:{port}"
@@ -75,11 +93,15 @@ async def test_langgraph_dev_serves_a_book_as_its_store_by_path(tmp_path: Path):
         transport = client.http.client
         store = client.store
         await store.put_item(["notes", "ana"], key="tea", value={"text": "likes green tea"})
-        assert (await store.get_item(["notes", "ana"], key="tea"))["value"] == {"text": "likes green tea"}
+        assert (await store.get_item(["notes", "ana"], key="tea"))["value"] == {
+            "text": "likes green tea"
+        }
         assert await store.get_item(["notes", "ben"], key="tea") is None
         found = await store.search_items(["notes", "ana"], query="green tea", limit=5)
         assert [(item["key"], item["score"]) for item in found["items"]] == [("tea", 1.0)]
-        assert (await store.list_namespaces(prefix=["notes", "ana"]))["namespaces"] == [["notes", "ana"]]
+        assert (await store.list_namespaces(prefix=["notes", "ana"]))["namespaces"] == [
+            ["notes", "ana"]
+        ]
         done = await client.runs.wait(
             None, "notes", input={"said": "has a cat"}, config={"configurable": {"user_id": "ana"}}
         )

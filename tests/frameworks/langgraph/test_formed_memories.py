@@ -37,7 +37,9 @@ async def opened(place: str) -> AsyncIterator[Book]:
 @pytest.fixture
 async def store(opened: Book) -> FormedMemories:
     for owner in ("ann", "ben"):
-        await opened.remember(owner, f"{owner} bakes bread", applies_when="on Sundays", as_owner=True)
+        await opened.remember(
+            owner, f"{owner} bakes bread", applies_when="on Sundays", as_owner=True
+        )
         await opened.profiles.put(owner, {"user_name": owner}, schema="User", as_owner=True)
     await opened.remember("ann", "Zoe is a sister", data=PERSON, as_owner=True)
     return FormedMemories(opened, InMemoryStore(), as_owner=True)
@@ -55,7 +57,9 @@ async def test_documents_and_notes_are_read_by_namespace_and_key(store: FormedMe
     (person,) = await store.asearch((*ANN, "Person"))
     assert person.value == PERSON["document"] and person.created_at <= person.updated_at
     again = await store.aget(person.namespace, person.key)
-    assert again is not None and again.dict() == {k: v for k, v in person.dict().items() if k != "score"}
+    assert again is not None and again.dict() == {
+        k: v for k, v in person.dict().items() if k != "score"
+    }
     assert await store.aget((*ANN, "Note"), person.key) is None
     assert await store.aget((*ANN, "Other"), "Other") is None
     assert await store.aget((*ANN, "Note"), "nothing") is None
@@ -84,7 +88,9 @@ async def test_a_search_ranks_notes_by_the_question_and_pages_through_all(store:
         (None, ["Note", "Person", "User"]),
     ],
 )
-async def test_a_filter_compares_values_of_one_type(store: FormedMemories, filter: Any, found: list[str]):
+async def test_a_filter_compares_values_of_one_type(
+    store: FormedMemories, filter: Any, found: list[str]
+):
     assert sorted(one.namespace[-1] for one in await store.asearch(ANN, filter=filter)) == found
 
 
@@ -146,11 +152,15 @@ async def test_what_is_deleted_is_out_of_every_read_and_stays_in_the_history(
         await store.aget(note.namespace, note.key) is None
         and await store.aget((*ANN, "User"), "User") is None
     )
-    assert [step.verb.value for step in await opened.records.history("ann", note.key, as_owner=True)] == [
+    assert [
+        step.verb.value for step in await opened.records.history("ann", note.key, as_owner=True)
+    ] == [
         "remember",
         "retract",
     ]
-    assert [one.value for one in await store.asearch(("memories", "ben", "User"))] == [{"user_name": "ben"}]
+    assert [one.value for one in await store.asearch(("memories", "ben", "User"))] == [
+        {"user_name": "ben"}
+    ]
 
 
 async def test_what_is_corrected_or_forgotten_in_the_book_is_so_in_the_store(

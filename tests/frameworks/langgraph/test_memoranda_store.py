@@ -115,7 +115,10 @@ async def test_namespaces_come_back_as_they_were_asked_for(book: memoranda.Book)
     await store.aput(("users", "ana", "work"), "k", {"text": "likes tea"})
     assert [item.namespace for item in await book.items.list("ana")] == [("notes", "work")]
     assert (await store.aget(("users", "ana", "work"), "k")).namespace == ("users", "ana", "work")
-    for found in (await store.asearch(("users", "ana")), await store.asearch(("users", "ana"), query="tea")):
+    for found in (
+        await store.asearch(("users", "ana")),
+        await store.asearch(("users", "ana"), query="tea"),
+    ):
         assert [item.namespace for item in found] == [("users", "ana", "work")]
     assert await store.alist_namespaces(prefix=("users", "ana"), suffix=("ana", "work")) == [
         ("users", "ana", "work")
@@ -130,7 +133,9 @@ async def test_two_runs_at_once_with_the_same_namespace_read_and_write_their_own
 
     async def remember(state: dict[str, Any]) -> dict[str, Any]:
         await store.aput(("memories",), "name", {"is": state["said"]})
-        there, found = await asyncio.gather(store.aget(("memories",), "name"), store.asearch(("memories",)))
+        there, found = await asyncio.gather(
+            store.aget(("memories",), "name"), store.asearch(("memories",))
+        )
         return {"said": f"{there.value['is']} {[item.value['is'] for item in found]}"}
 
     graph = StateGraph(dict)
@@ -151,14 +156,18 @@ def test_a_synchronous_graph_uses_a_book_at_an_address_from_its_threads(tmp_path
 
         def remember(state: dict[str, Any]) -> dict[str, Any]:
             store.put(("memories",), state["said"], {"text": state["said"]})
-            return {"said": next(item.key for item in store.search(("memories",), query=state["said"]))}
+            return {
+                "said": next(item.key for item in store.search(("memories",), query=state["said"]))
+            }
 
         graph = StateGraph(dict)
         graph.add_node("remember", remember)
         graph.add_edge(START, "remember")
         app = graph.compile(store=store)
         for said in ("likes tea", "has a cat"):
-            assert app.invoke({"said": said}, {"configurable": {"user_id": "ana"}}) == {"said": said}
+            assert app.invoke({"said": said}, {"configurable": {"user_id": "ana"}}) == {
+                "said": said
+            }
     with memoranda.open_sync(tmp_path / "book.db") as book:
         assert [item.name for item in book.items.list("ana")] == ["has a cat", "likes tea"]
     with pytest.raises(StorageError, match="closed"):
@@ -171,9 +180,9 @@ async def test_a_store_at_an_address_serves_other_event_loops_and_a_loops_own_th
     async with MemorandaStore(tmp_path / "book.db", owner_of=owner_at(0)) as store:
         await store.aput(("ana",), "k", {"v": 1})
         assert (await asyncio.to_thread(store.get, ("ana",), "k")).value == {"v": 1}
-        assert asyncio.run_coroutine_threadsafe(store.aget(("ana",), "k"), store._loop).result(10).value == {
-            "v": 1
-        }
+        assert asyncio.run_coroutine_threadsafe(store.aget(("ana",), "k"), store._loop).result(
+            10
+        ).value == {"v": 1}
     async with memoranda.open("memory://") as book:
         inside = MemorandaStore(book, owner_of=owner_at(0))
         with pytest.raises(asyncio.InvalidStateError):
@@ -266,7 +275,12 @@ async def test_another_mapping_and_an_overwrite_keep_what_langgraph_promises(
 
 async def test_bare_operations_are_checked_as_calls_are(book: memoranda.Book):
     store = MemorandaStore(book, owner_of=owner_at(0), across_owners=True)
-    for op in (GetOp(("a.b",), "k"), PutOp(("a", ""), "k", {}), SearchOp(("a\0",)), PutOp((1,), "k", None)):
+    for op in (
+        GetOp(("a.b",), "k"),
+        PutOp(("a", ""), "k", {}),
+        SearchOp(("a\0",)),
+        PutOp((1,), "k", None),
+    ):
         with pytest.raises(InvalidNamespaceError):
             await store.abatch([PutOp(("ana",), "k", {}), op])
     with pytest.raises(InvalidInput, match="no operation"):
@@ -274,20 +288,28 @@ async def test_bare_operations_are_checked_as_calls_are(book: memoranda.Book):
     assert await book.admin.owners() == []
 
 
-async def test_search_finds_by_words_and_leaves_out_nothing_that_langgraph_would_list(book: memoranda.Book):
+async def test_search_finds_by_words_and_leaves_out_nothing_that_langgraph_would_list(
+    book: memoranda.Book,
+):
     store = MemorandaStore(book, owner_of=owner_at(0), index={"fields": ["text"]})
     await store.aput(("ana", "x"), "tea", {"text": "likes green tea", "other": "walnuts"})
     await store.aput(("ana", "y"), "nuts", {"text": "allergic to walnuts"})
     await store.aput(("ana", "y"), "hidden", {"text": "walnuts again"}, index=False)
-    await store.aput(("ana", "y"), "own", {"text": "a", "parts": [{"is": "walnuts"}]}, index=["parts[*].is"])
+    await store.aput(
+        ("ana", "y"), "own", {"text": "a", "parts": [{"is": "walnuts"}]}, index=["parts[*].is"]
+    )
     found = await store.asearch(("ana",), query="walnuts")
     assert {item.key for item in found if item.score} == {"nuts", "own"}
     assert {item.key for item in found if item.score is None} == {"tea", "hidden"}
     assert all(0 < item.score <= 1 for item in found[:2])
-    assert [item.key for item in await store.asearch(("ana", "x"), query="walnuts", limit=1)] == ["tea"]
+    assert [item.key for item in await store.asearch(("ana", "x"), query="walnuts", limit=1)] == [
+        "tea"
+    ]
 
 
-async def test_deleted_items_are_out_of_every_read_until_an_undo_and_erased_on_request(book: memoranda.Book):
+async def test_deleted_items_are_out_of_every_read_until_an_undo_and_erased_on_request(
+    book: memoranda.Book,
+):
     store = MemorandaStore(book, owner_of=owner_at(0))
     await store.aput(("ana",), "k", {"text": "likes walnuts"})
     id = (await book.items.list("ana"))[0].id
@@ -307,7 +329,9 @@ async def test_deleted_items_are_out_of_every_read_until_an_undo_and_erased_on_r
     assert await book.records.history("ana", id)
 
 
-async def test_time_to_live_counts_in_minutes_and_reads_renew_it(book: memoranda.Book, clock: HandClock):
+async def test_time_to_live_counts_in_minutes_and_reads_renew_it(
+    book: memoranda.Book, clock: HandClock
+):
     store = MemorandaStore(book, owner_of=owner_at(0), ttl={"default_ttl": 10})
     await store.aput(("ana",), "default", {"v": 1})
     await store.aput(("ana",), "short", {"v": 1}, ttl=1)
@@ -316,12 +340,17 @@ async def test_time_to_live_counts_in_minutes_and_reads_renew_it(book: memoranda
     assert await store.aget(("ana",), "short") is None
     assert await store.aget(("ana",), "default") is not None
     clock.advance(minutes=9)
-    assert [item.key for item in await store.asearch(("ana",), refresh_ttl=False)] == ["stays", "default"]
+    assert [item.key for item in await store.asearch(("ana",), refresh_ttl=False)] == [
+        "stays",
+        "default",
+    ]
     clock.advance(minutes=2)
     assert [item.key for item in await store.asearch(("ana",))] == ["stays"]
     assert await store.asweep_ttl() == 2
     assert await store.asweep_ttl() == 0
-    quiet = MemorandaStore(book, owner_of=owner_at(0), ttl={"default_ttl": 1, "refresh_on_read": False})
+    quiet = MemorandaStore(
+        book, owner_of=owner_at(0), ttl={"default_ttl": 1, "refresh_on_read": False}
+    )
     await quiet.aput(("ana",), "k", {"v": 1})
     clock.advance(seconds=50)
     assert await quiet.aget(("ana",), "k") is not None
@@ -344,7 +373,9 @@ async def test_readers_are_those_that_the_application_names_for_a_namespace(book
         return "global" if namespace[-1] == "shared" else None
 
     coach = MemorandaStore(book, owner_of=owner_at(0), audience_of=audience_of, agent="coach")
-    await coach.abatch([PutOp(("ana", "shared"), "k", {"v": 1}), PutOp(("ana", "notes"), "k", {"v": 2})])
+    await coach.abatch(
+        [PutOp(("ana", "shared"), "k", {"v": 1}), PutOp(("ana", "notes"), "k", {"v": 2})]
+    )
     doctor = MemorandaStore(book, owner_of=owner_at(0), agent="doctor")
     assert [item.namespace for item in await doctor.asearch(("ana",))] == [("ana", "shared")]
     assert len(await coach.asearch(("ana",))) == 2

@@ -57,7 +57,9 @@ async def test_langmems_tools_write_find_change_and_delete_memories_in_a_book(bo
     assert [(one["key"], one["value"], one["namespace"]) for one in found] == [
         (id, {"content": "Ana is allergic to walnuts"}, ["memories", "ana"])
     ]
-    await call("ana", "manage_memory", content="Ana is allergic to all nuts", action="update", id=id)
+    await call(
+        "ana", "manage_memory", content="Ana is allergic to all nuts", action="update", id=id
+    )
     item = (await book.items.list("ana"))[0]
     assert (item.value, item.version) == ({"content": "Ana is allergic to all nuts"}, 2)
     assert item.created_at < item.updated_at
@@ -80,7 +82,9 @@ async def test_a_deep_agents_files_are_items_with_history_in_a_book(book: memora
 
     await work("ana", calling("write_file", file_path="/plan.md", content="1. Oslo\n2. Bergen\n"))
     edit = calling("edit_file", file_path="/plan.md", old_string="Bergen", new_string="Tromsø")
-    told = await work("ana", edit, calling("read_file", file_path="/plan.md"), calling("ls", path="/"))
+    told = await work(
+        "ana", edit, calling("read_file", file_path="/plan.md"), calling("ls", path="/")
+    )
     assert "2\tTromsø" in told[1].replace(" ", "") or "Tromsø" in told[1]
     assert "/plan.md" in told[2]
     item = (await book.items.list("ana", ("ana", "filesystem")))[0]

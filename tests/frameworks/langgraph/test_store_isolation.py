@@ -57,7 +57,9 @@ def test_a_program_that_is_killed_in_a_batch_leaves_the_whole_batch_or_none_of_i
     assert set(batches) in ({told}, {told + 1})
 
 
-async def test_a_book_that_is_down_is_told_by_a_typed_error_and_keeps_no_half_batch(postgres: Place):
+async def test_a_book_that_is_down_is_told_by_a_typed_error_and_keeps_no_half_batch(
+    postgres: Place,
+):
     url = postgres.new_book()
     async with memoranda.open(url, worker=False):
         pass
@@ -77,7 +79,9 @@ async def test_a_book_that_is_down_is_told_by_a_typed_error_and_keeps_no_half_ba
             with pytest.raises(Busy, match="cannot be reached"):
                 await call
         way.is_down = False
-        assert [(item.key, item.value) for item in await store.asearch(("ana",))] == [("k", {"v": 1})]
+        assert [(item.key, item.value) for item in await store.asearch(("ana",))] == [
+            ("k", {"v": 1})
+        ]
         await store.aput(("ana",), "k", {"v": 2})
 
 
@@ -117,7 +121,9 @@ async def _fuzz(seed: int, steps: int) -> None:
             await asyncio.gather(*(_try(rng, store, run, some) for _ in range(4)))
 
 
-async def _try(rng: random.Random, store: MemorandaStore, run: MemorandaStore, some: MemorandaStore) -> None:
+async def _try(
+    rng: random.Random, store: MemorandaStore, run: MemorandaStore, some: MemorandaStore
+) -> None:
     user = rng.choice(_USERS)
     namespace = ("memories", user, *rng.choices(_LABELS, k=rng.randint(0, 2)))
     key = rng.choice(["k", "tea", "../k", "k\n"])
@@ -140,7 +146,9 @@ async def _try(rng: random.Random, store: MemorandaStore, run: MemorandaStore, s
             for labels in await store.alist_namespaces(prefix=namespace[:2], limit=100):
                 assert labels[1] == user
     elif kind == 4:
-        for item in await some.asearch(("memories",), limit=100, query=rng.choice([None, "secret"])):
+        for item in await some.asearch(
+            ("memories",), limit=100, query=rng.choice([None, "secret"])
+        ):
             assert item.value["of"] in ("ana", "ben")
         for labels in await some.alist_namespaces(limit=1000):
             assert labels[1] in ("ana", "ben")
@@ -155,7 +163,9 @@ async def _in_run(rng: random.Random, run: MemorandaStore, user: str) -> None:
         var_child_runnable_config.set({"configurable": {"user_id": user}})
         if rng.random() < 0.5:
             await run.aput(("shared", "name"), "k", {"of": user})
-        found, hits = await asyncio.gather(run.aget(("shared", "name"), "k"), run.asearch(("shared", "name")))
+        found, hits = await asyncio.gather(
+            run.aget(("shared", "name"), "k"), run.asearch(("shared", "name"))
+        )
         assert found is None or found.value["of"] == user
         assert all(item.value["of"] == user for item in hits)
 

@@ -24,7 +24,11 @@ SUITES = {
         "3.1.2",
         ["test_store.py", "test_async_store.py", "test_ttl.py"],
     ),
-    "postgres": ("langgraph-checkpoint-postgres", "3.2.0", ["test_store.py", "test_async_store.py"]),
+    "postgres": (
+        "langgraph-checkpoint-postgres",
+        "3.2.0",
+        ["test_store.py", "test_async_store.py"],
+    ),
 }
 ENGINES = {"sqlite": "SQLite", "postgres": "PostgreSQL", "memory": "in memory"}
 _INI = """[pytest]
@@ -46,7 +50,9 @@ def listing(case: str, listed: list[dict[str, Any]]) -> dict[str, Any] | None:
     name, _, parameters = case.removeprefix("tests/").partition("[")
     for one in listed:
         wanted = one.get("only")
-        if one["case"] == name and (wanted is None or set(wanted) & set(parameters.rstrip("]").split("-"))):
+        if one["case"] == name and (
+            wanted is None or set(wanted) & set(parameters.rstrip("]").split("-"))
+        ):
             return one
     return None
 
@@ -61,7 +67,10 @@ def outcomes(suite: str, engine: str, folder: Path) -> dict[str, str]:
     )
     ini.write_text(_INI)
     around = {**os.environ, "UPSTREAM_ENGINE": engine, "UPSTREAM_RESULTS": str(results)}
-    around |= {"PYTHONPATH": os.pathsep.join([str(HERE), str(place)]), "MEMORANDA_EMBEDDING_USE": "none"}
+    around |= {
+        "PYTHONPATH": os.pathsep.join([str(HERE), str(place)]),
+        "MEMORANDA_EMBEDDING_USE": "none",
+    }
     around.pop("PYTEST_XDIST_WORKER", None)
     command = [
         sys.executable,
@@ -99,7 +108,9 @@ def test_a_book_passes_the_tests_of_langgraphs_own_store_but_for_the_listed_ones
     listed = left_out(suite)
     failed = {case for case, outcome in found.items() if outcome != "passed"}
     unexpected = sorted(case for case in failed if listing(case, listed) is None)
-    passing = sorted(case for case in found if case not in failed and listing(case, listed) is not None)
+    passing = sorted(
+        case for case in found if case not in failed and listing(case, listed) is not None
+    )
     absent = [one["case"] for one in listed if not any(listing(case, [one]) for case in found)]
     record = {
         "framework": "LangGraph",

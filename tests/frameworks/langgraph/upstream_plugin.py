@@ -138,7 +138,9 @@ class SyncStore(_Tools, MemorandaStore):
 
     @classmethod
     @contextmanager
-    def from_conn_string(cls, _conn: str, *, index: Any = None, ttl: Any = None, **_: Any) -> Iterator[Any]:
+    def from_conn_string(
+        cls, _conn: str, *, index: Any = None, ttl: Any = None, **_: Any
+    ) -> Iterator[Any]:
         store = cls(index=index, ttl=ttl)
         try:
             yield store
@@ -177,7 +179,9 @@ async def _row(store: Any, namespace: tuple[str, ...], key: str) -> Any:
         owner = (await book.admin.owners())[0]
         only = Filter(types=frozenset({RecordType.ITEM}))
         page = await book.engine.scan(owner, WITH_EXPIRED, only, None, 1000)
-        return next((one for one in page.records if (one.namespace, one.name) == (namespace, key)), None)
+        return next(
+            (one for one in page.records if (one.namespace, one.name) == (namespace, key)), None
+        )
 
     return await store._home.run(find())
 
@@ -191,7 +195,9 @@ async def _expiry(store: Any, namespace: tuple[str, ...], key: str) -> Any:
 
 
 def _waiting(work: Any) -> Any:
-    return lambda store, *of: asyncio.run_coroutine_threadsafe(work(store, *of), store._loop).result()
+    return lambda store, *of: asyncio.run_coroutine_threadsafe(
+        work(store, *of), store._loop
+    ).result()
 
 
 _AGES = {"expire_now": _expire, "row_exists": _exists, "stored_expires_at": _expiry}

@@ -72,7 +72,9 @@ class Both(ConversationStore):
     async def read_records(
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
-        found: Sequence[ConversationRecord] = await self.same("read_records", scope=scope, limit=limit)
+        found: Sequence[ConversationRecord] = await self.same(
+            "read_records", scope=scope, limit=limit
+        )
         return found
 
     async def write_record(
@@ -92,7 +94,9 @@ class Both(ConversationStore):
         found: ConversationEntry = await self.same("read_entry", entry_id)
         return found
 
-    async def read_history(self, head_id: str | None, *, limit: int | None = None) -> list[ConversationEntry]:
+    async def read_history(
+        self, head_id: str | None, *, limit: int | None = None
+    ) -> list[ConversationEntry]:
         found: list[ConversationEntry] = await self.same("read_history", head_id, limit=limit)
         return found
 
@@ -129,7 +133,9 @@ async def step(store: Both, dice: random.Random, number: int, ids: list[str]) ->
         held = await store.load(id)
         if held is not None:
             kept = held.messages[: dice.randrange(len(held.messages) + 1)] + turn(number, dice)
-            await store.save(Conversation(messages=kept, conversation_id=id, revision=held.revision))
+            await store.save(
+                Conversation(messages=kept, conversation_id=id, revision=held.revision)
+            )
     elif what == 6:
         stale = Conversation(
             messages=turn(number, dice), conversation_id=id, revision=dice.choice([None, "old"])
@@ -138,7 +144,9 @@ async def step(store: Both, dice: random.Random, number: int, ids: list[str]) ->
     elif what == 7:
         held = await store.load(id)
         if held is not None:
-            await store.branch(id, at=dice.randrange(len(held.messages) + 1), expected_revision=held.revision)
+            await store.branch(
+                id, at=dice.randrange(len(held.messages) + 1), expected_revision=held.revision
+            )
     elif what == 8:
         record = await store.read_record(id)
         tips = [] if record is None else record.branches
@@ -147,7 +155,9 @@ async def step(store: Both, dice: random.Random, number: int, ids: list[str]) ->
     elif what == 9:
         held = await store.load(id)
         places = [None] if held is None else [None, *range(len(held.messages) + 1)]
-        await store.fork(id, at=dice.choice(places), new_conversation_id=dice.choice(ids), scope=scope)
+        await store.fork(
+            id, at=dice.choice(places), new_conversation_id=dice.choice(ids), scope=scope
+        )
     elif what == 10:
         await store.delete(id, scope=scope)
     else:
@@ -212,20 +222,28 @@ async def said(book: memoranda.Book) -> list[str]:
     "part",
     [
         UserPromptPart("nothing\x00 to see"),
-        UserPromptPart(["look", BinaryImage(data=bytes(range(256)) * 8000, media_type="image/png")]),
+        UserPromptPart(
+            ["look", BinaryImage(data=bytes(range(256)) * 8000, media_type="image/png")]
+        ),
         UserPromptPart("long " * 400_000),
         ToolReturnPart(
-            "deep", {"a": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}, "x"
+            "deep",
+            {"a": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]},
+            "x",
         ),
     ],
     ids=["nul", "image", "long", "deep"],
 )
-async def test_no_message_is_too_odd_or_too_large_to_come_back_whole(book: memoranda.Book, part: Any) -> None:
+async def test_no_message_is_too_odd_or_too_large_to_come_back_whole(
+    book: memoranda.Book, part: Any
+) -> None:
     messages: list[ModelMessage] = [
         ModelRequest([part, UserPromptPart("and this")]),
         ModelResponse([TextPart("ok")]),
     ]
-    await BookConversationStore(book, ANA).save(Conversation(messages=messages, conversation_id="odd"))
+    await BookConversationStore(book, ANA).save(
+        Conversation(messages=messages, conversation_id="odd")
+    )
     held = await BookConversationStore(book, ANA).load("odd")
     assert held is not None and held.messages == messages
 
@@ -254,7 +272,9 @@ async def test_a_deletion_erases_what_no_fork_and_no_branch_needs(book: memorand
 
 async def test_an_entry_that_a_deletion_freed_cannot_be_forked_to(book: memoranda.Book) -> None:
     store = BookConversationStore(book, ANA)
-    await store.save(Conversation(messages=[ModelRequest([UserPromptPart("a")])], conversation_id="one"))
+    await store.save(
+        Conversation(messages=[ModelRequest([UserPromptPart("a")])], conversation_id="one")
+    )
     record = await store.read_record("one")
     assert record is not None
     await store.delete("one")
@@ -265,7 +285,9 @@ async def test_an_entry_that_a_deletion_freed_cannot_be_forked_to(book: memorand
 
 
 async def test_a_save_of_more_messages_than_one_operation_takes_is_whole(tmp_path: Path) -> None:
-    messages: list[ModelMessage] = [ModelRequest([UserPromptPart(f"line {number}")]) for number in range(45)]
+    messages: list[ModelMessage] = [
+        ModelRequest([UserPromptPart(f"line {number}")]) for number in range(45)
+    ]
     async with memoranda.open(tmp_path / "book.db", limits=memoranda.Limits(batch=10)) as book:
         store = BookConversationStore(book, ANA)
         conversation = Conversation(messages=messages, conversation_id="long")

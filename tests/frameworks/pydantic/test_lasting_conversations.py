@@ -34,7 +34,9 @@ async def said(book: memoranda.Book) -> list[str]:
     return [record.passage_text() or "" for record in page.records]
 
 
-async def test_an_agent_goes_on_after_a_restart_and_its_history_forms_memories(tmp_path: Path) -> None:
+async def test_an_agent_goes_on_after_a_restart_and_its_history_forms_memories(
+    tmp_path: Path,
+) -> None:
     agent = Agent(TestModel(custom_output_text="Noted."))
     for question in ("I am allergic to walnuts.", "My name is Ana."):
         async with memoranda.open(tmp_path / "book.db") as book:
@@ -53,7 +55,9 @@ async def test_an_agent_goes_on_after_a_restart_and_its_history_forms_memories(t
         assert "walnuts" in str(await book.records.list("ana", types="memory", agent="coach"))
 
 
-async def test_of_two_instances_that_save_at_once_one_is_told_of_the_conflict(tmp_path: Path) -> None:
+async def test_of_two_instances_that_save_at_once_one_is_told_of_the_conflict(
+    tmp_path: Path,
+) -> None:
     async def add(store: BookConversationStore, text: str) -> int:
         lost = 0
         while True:
@@ -65,12 +69,21 @@ async def test_of_two_instances_that_save_at_once_one_is_told_of_the_conflict(tm
             except ConversationConflict:
                 lost += 1
 
-    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as two:
+    async with (
+        memoranda.open(tmp_path / "book.db") as one,
+        memoranda.open(tmp_path / "book.db") as two,
+    ):
         stores = [BookConversationStore(one, ANA), BookConversationStore(two, ANA)]
-        lost = await asyncio.gather(*(add(stores[number % 2], f"line {number}") for number in range(12)))
+        lost = await asyncio.gather(
+            *(add(stores[number % 2], f"line {number}") for number in range(12))
+        )
         held = await stores[0].load("shared")
         assert held is not None
-        texts = [message.parts[0].content for message in held.messages if isinstance(message, ModelRequest)]  # type: ignore[union-attr]
+        texts = [
+            message.parts[0].content  # type: ignore[union-attr]
+            for message in held.messages
+            if isinstance(message, ModelRequest)
+        ]
         assert sorted(texts, key=str) == sorted((f"line {number}" for number in range(12)), key=str)
         assert sum(lost) > 0
 
@@ -176,7 +189,9 @@ async def test_a_killed_process_loses_no_save_that_was_acknowledged_and_leaves_n
 async def test_a_book_that_is_down_is_an_error_and_not_an_empty_store(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db") as book:
         store = BookConversationStore(book, ANA)
-        conversation = Conversation(messages=[ModelRequest([UserPromptPart("a")])], conversation_id="one")
+        conversation = Conversation(
+            messages=[ModelRequest([UserPromptPart("a")])], conversation_id="one"
+        )
         await store.save(conversation)
     for asked in (
         store.load("one"),

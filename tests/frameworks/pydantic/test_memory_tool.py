@@ -26,12 +26,16 @@ async def test_an_agent_with_the_native_memory_tool_edits_items(tmp_path: Path) 
                     "claude-sonnet-5-5", provider=AnthropicProvider(anthropic_client=client)
                 )
                 settings: Any = {"max_tokens": 1000}  # more is streamed
-                agent = Agent(model, capabilities=[NativeTool(MemoryTool())], model_settings=settings)
+                agent = Agent(
+                    model, capabilities=[NativeTool(MemoryTool())], model_settings=settings
+                )
 
                 @agent.tool
                 async def memory(ctx: RunContext[None], /, **command: Any) -> str:
                     """Keep files."""
-                    text, _ = await files.answer(command, operation=f"{ctx.run_id} {ctx.tool_call_id}")
+                    text, _ = await files.answer(
+                        command, operation=f"{ctx.run_id} {ctx.tool_call_id}"
+                    )
                     return text
 
                 answer = await agent.run("Remember that I drink tea and coffee")

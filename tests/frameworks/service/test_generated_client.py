@@ -39,7 +39,11 @@ def test_a_generated_client_makes_a_round_trip(live: Live) -> None:
     lines = {"application/x-ndjson": "application/octet-stream"}
     config.write_text(
         json.dumps(
-            {"project_name_override": "memoranda-client", "post_hooks": [], "content_type_overrides": lines}
+            {
+                "project_name_override": "memoranda-client",
+                "post_hooks": [],
+                "content_type_overrides": lines,
+            }
         )
     )
     made = subprocess.run(

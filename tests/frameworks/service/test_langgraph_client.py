@@ -14,7 +14,9 @@ VALUE = {"title": "Hello", "body": "World"}
 @pytest.mark.asyncio
 async def test_an_item_makes_a_round_trip(live: Live) -> None:
     async with get_client(url=live.url, api_key=live.secret) as client:
-        await client.store.put_item(["team", "docs"], key="doc-1", value=VALUE, index=["title"], ttl=60)
+        await client.store.put_item(
+            ["team", "docs"], key="doc-1", value=VALUE, index=["title"], ttl=60
+        )
         item = await client.store.get_item(["team", "docs"], key="doc-1", refresh_ttl=True)
         assert (item["namespace"], item["key"], item["value"]) == (["team", "docs"], "doc-1", VALUE)
         await client.store.delete_item(["team", "docs"], key="doc-1")
@@ -39,7 +41,8 @@ async def test_items_and_namespaces_are_found(live: Live) -> None:
         found = await client.store.search_items(["team", "search"], limit=10)
         assert sorted(item["key"] for item in found["items"]) == ["a", "b"]
         assert [
-            item["key"] for item in (await client.store.search_items(["team"], filter={"kind": "b"}))["items"]
+            item["key"]
+            for item in (await client.store.search_items(["team"], filter={"kind": "b"}))["items"]
         ] == ["b"]
         listed = await client.store.list_namespaces(prefix=["team"], limit=100)
         assert listed["namespaces"] == [["team", "search"]]

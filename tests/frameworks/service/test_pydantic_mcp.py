@@ -25,13 +25,16 @@ def over_standard_input(folder: Path) -> MCPToolset[None]:
     arguments = ["-m", "memoranda", "mcp", "--owner", "ann", "--agent", "coder"]
     around = {"XDG_DATA_HOME": str(folder), "MEMORANDA_EMBEDDING_USE": "none"}
     return MCPToolset(
-        StdioTransport(sys.executable, arguments, env=around, keep_alive=False), include_instructions=True
+        StdioTransport(sys.executable, arguments, env=around, keep_alive=False),
+        include_instructions=True,
     )
 
 
 def over_http(live: Live) -> MCPToolset[None]:
     address = f"{live.url}/mcp?owner=ann&agent=coder"
-    return MCPToolset(address, headers={"Authorization": f"Bearer {live.secret}"}, include_instructions=True)
+    return MCPToolset(
+        address, headers={"Authorization": f"Bearer {live.secret}"}, include_instructions=True
+    )
 
 
 async def answered(toolset: MCPToolset[None], tool: str, **arguments: Any) -> str:
@@ -41,7 +44,9 @@ async def answered(toolset: MCPToolset[None], tool: str, **arguments: Any) -> st
     def follow(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         seen.append(info)
         returned = [part.content for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
-        return ModelResponse([TextPart(str(returned)) if returned else ToolCallPart(tool, arguments)])
+        return ModelResponse(
+            [TextPart(str(returned)) if returned else ToolCallPart(tool, arguments)]
+        )
 
     agent = Agent(FunctionModel(follow), toolsets=[toolset])
     async with agent:
@@ -52,8 +57,12 @@ async def answered(toolset: MCPToolset[None], tool: str, **arguments: Any) -> st
     return done.output
 
 
-async def remembers_in_one_session_and_recalls_in_a_second(connect: Callable[[], MCPToolset[None]]) -> None:
-    assert "stored" in await answered(connect(), "remember", content="The tests run with make check")
+async def remembers_in_one_session_and_recalls_in_a_second(
+    connect: Callable[[], MCPToolset[None]],
+) -> None:
+    assert "stored" in await answered(
+        connect(), "remember", content="The tests run with make check"
+    )
     recalled = await answered(connect(), "recall", query="how do the tests run?")
     assert "The tests run with make check" in recalled
 
@@ -64,5 +73,7 @@ async def test_an_agent_remembers_in_one_session_and_recalls_in_a_second_over_st
     await remembers_in_one_session_and_recalls_in_a_second(partial(over_standard_input, tmp_path))
 
 
-async def test_an_agent_remembers_in_one_session_and_recalls_in_a_second_over_http(live: Live) -> None:
+async def test_an_agent_remembers_in_one_session_and_recalls_in_a_second_over_http(
+    live: Live,
+) -> None:
     await remembers_in_one_session_and_recalls_in_a_second(partial(over_http, live))

@@ -69,7 +69,12 @@ def test_no_answer_is_a_mistake_and_none_is_undocumented(tmp_path: Path) -> None
             [
                 str(Path(sys.executable).with_name("schemathesis")),
                 *("run", f"{url}/openapi.json", "--checks", ",".join(CHECKS)),
-                *("--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure", *HOW_LONG),
+                *(
+                    "--phases",
+                    "examples,coverage,fuzzing,stateful",
+                    "--continue-on-failure",
+                    *HOW_LONG,
+                ),
             ],
             cwd=tmp_path,
             env={

@@ -16,12 +16,24 @@ from memoranda.model.ledger import Verb
 from memoranda.model.messages import SummariseThread
 from memoranda.model.records import Owner, RecordType
 from memoranda.ports import Engine
-from memoranda_conformance.builders import ANN, AT_B, BEN, FOR_A, START, Pen, a_thread, adopted, exported
+from memoranda_conformance.builders import (
+    ANN,
+    AT_B,
+    BEN,
+    FOR_A,
+    START,
+    Pen,
+    a_thread,
+    adopted,
+    exported,
+)
 from memoranda_conformance.suite import Suite
 from memoranda_conformance.suites.background.job_waits import leased, put
 
 DAY = START.date()
-PRICED = Usage(calls=1, tokens_in=900, tokens_cached=300, tokens_out=80, price=Decimal("0.000123456789"))
+PRICED = Usage(
+    calls=1, tokens_in=900, tokens_cached=300, tokens_out=80, price=Decimal("0.000123456789")
+)
 
 
 def started_call(owner: Owner | None = ANN, **fields: Any) -> Spent:
@@ -55,7 +67,9 @@ async def all_sums(engine: Engine, tenant: str = "default") -> Sums:
 class SpendingSuite(Suite):
     """Tests that every cost is counted, even if its answer is not used."""
 
-    async def test_what_has_all_in_common_is_added_up_and_nothing_else_is(self, engine: Engine) -> None:
+    async def test_what_has_all_in_common_is_added_up_and_nothing_else_is(
+        self, engine: Engine
+    ) -> None:
         await add_owners(engine, ANN, BEN)
         others: tuple[dict[str, Any], ...] = (
             {},
@@ -168,7 +182,9 @@ class SpendingSuite(Suite):
         (found,) = await engine.spent("default")
         assert (found.owner, found.agent, found.calls, found.answers) == (None, None, 2, 1)
 
-    async def test_an_owner_who_came_back_has_nothing_of_the_era_before(self, engine: Engine) -> None:
+    async def test_an_owner_who_came_back_has_nothing_of_the_era_before(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await put(pen)
         job = await leased(pen)
@@ -214,7 +230,9 @@ class SpendingSuite(Suite):
             assert await engine.spent("Default", asked) == []
             assert await engine.spent_in_all("Default", asked) == Sums()
 
-    async def test_an_export_does_not_tell_what_was_spent(self, engine: Engine, another: Engine) -> None:
+    async def test_an_export_does_not_tell_what_was_spent(
+        self, engine: Engine, another: Engine
+    ) -> None:
         pen = Pen(engine)
         await pen.remember("tea")
         lines = await exported(engine, ANN, private=True)
@@ -236,20 +254,27 @@ class FormationSuite(Suite):
         assert (await pen.read(thread)).formed_through == 0
         await pen.say(thread, "tea", "cake", "rum")
         marked = await pen.write(MarkFormed(thread, 2, after=0), pen.remembering("likes tea"))
-        assert [(item.verb, item.version) for item in marked.items] == [(Verb.FORM, 2), (Verb.REMEMBER, 1)]
+        assert [(item.verb, item.version) for item in marked.items] == [
+            (Verb.FORM, 2),
+            (Verb.REMEMBER, 1),
+        ]
         formed = await pen.read(thread)
         assert (formed.formed_through, formed.title, formed.version) == (2, "lunch", 2)
         late = pen.remembering("formed twice")
-        for change in (MarkFormed(thread, 1), MarkFormed(thread, 3, after=0), MarkFormed(thread, 2, after=1)):
+        for change in (
+            MarkFormed(thread, 1),
+            MarkFormed(thread, 3, after=0),
+            MarkFormed(thread, 2, after=1),
+        ):
             with pytest.raises(Stale):
                 await pen.write(change, late)
         again = await pen.write(MarkFormed(thread, 2))
         assert [(part.code, part.id) for part in again.ignored] == [("unchanged", thread)]
         await pen.write(MarkFormed(thread, 3, after=2))
         assert (await pen.read(thread)).formed_through == 3
-        assert [record.content for record in await pen.scan(types=frozenset({RecordType.MEMORY}))] == [
-            "likes tea"
-        ]
+        assert [
+            record.content for record in await pen.scan(types=frozenset({RecordType.MEMORY}))
+        ] == ["likes tea"]
         verbs = [step.verb for step in await engine.history(pen.owner, pen.view, thread)]
         assert verbs == [Verb.OPEN, Verb.FORM, Verb.FORM]
 
@@ -283,7 +308,9 @@ class FormationSuite(Suite):
             assert [item.verb for item in receipt.items] == [Verb.SET]
             assert (await pen.read(thread)).formed_through == through
 
-    async def test_places_that_were_formed_elsewhere_are_not_given_out_again(self, engine: Engine) -> None:
+    async def test_places_that_were_formed_elsewhere_are_not_given_out_again(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = a_thread(pen.owner, formed_through=2)
         await pen.write(Import(thread))
@@ -298,9 +325,13 @@ class FormationSuite(Suite):
         pen = Pen(engine)
         thread = await pen.open()
         (said,) = await pen.say(thread, "tea")
-        formed = await pen.write(pen.remembering("likes tea", sources=(said,)), MarkFormed(thread, 1))
+        formed = await pen.write(
+            pen.remembering("likes tea", sources=(said,)), MarkFormed(thread, 1)
+        )
         undone = await pen.write(Undo(formed.position))
-        assert [(item.verb, item.id) for item in undone.items] == [(Verb.UNDO, formed.ids("memory")[0])]
+        assert [(item.verb, item.id) for item in undone.items] == [
+            (Verb.UNDO, formed.ids("memory")[0])
+        ]
         assert (await pen.read(thread)).formed_through == 1
         await pen.write(Undo(undone.position))
         assert (await pen.read(formed.ids("memory")[0])).active
@@ -335,8 +366,15 @@ class FormationSuite(Suite):
         first = await pen.write(MarkFormed(thread, 2), SummariseThread(thread, "They had tea.", 2))
         assert [(item.verb, item.version) for item in first.items] == [(Verb.FORM, 2)]
         stands = await pen.read(thread)
-        assert (stands.summary, stands.summary_through, stands.formed_through) == ("They had tea.", 2, 2)
-        for late in (SummariseThread(thread, "late", 3), SummariseThread(thread, "late", 1, after=2)):
+        assert (stands.summary, stands.summary_through, stands.formed_through) == (
+            "They had tea.",
+            2,
+            2,
+        )
+        for late in (
+            SummariseThread(thread, "late", 3),
+            SummariseThread(thread, "late", 1, after=2),
+        ):
             with pytest.raises(Stale):
                 await pen.write(late, pen.remembering("formed late"))
         for through in (0, 4, -1):
@@ -352,7 +390,9 @@ class FormationSuite(Suite):
         with pytest.raises(NotFound):
             await Pen(engine, BEN).write(SummariseThread(thread, "ben's", 1))
 
-    async def test_an_undo_leaves_the_summary_and_does_not_bring_one_back(self, engine: Engine) -> None:
+    async def test_an_undo_leaves_the_summary_and_does_not_bring_one_back(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         await pen.say(thread, "tea", "cake")

@@ -67,7 +67,9 @@ class WaitingSuite(Suite):
         pens[1].tick(5)
         assert [(await leased(pens[1])).key for _ in pens] == ["second", "first"]
 
-    async def test_a_postponed_job_is_not_due_sooner_however_often_it_is_put(self, engine: Engine) -> None:
+    async def test_a_postponed_job_is_not_due_sooner_however_often_it_is_put(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await put(pen, delay=1, max_wait=5)
         pen.tick(1)
@@ -78,7 +80,9 @@ class WaitingSuite(Suite):
             (waiting,) = await engine.jobs(None, 10)
             assert waiting.run_at == (due or pen.now + timedelta(seconds=delay))
 
-    async def test_a_job_put_again_while_it_is_postponed_waits_for_both(self, engine: Engine) -> None:
+    async def test_a_job_put_again_while_it_is_postponed_waits_for_both(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await put(pen)
         for wait, delay in ((30, 5), (5, 30)):
@@ -101,7 +105,12 @@ class WaitingSuite(Suite):
         await engine.postpone(job, pen.now + timedelta(days=1), "no money")
         assert await engine.replay(job.id, pen.tick())
         (waiting,) = await engine.jobs(JobState.WAITING, 10)
-        assert (waiting.run_at, waiting.attempts, waiting.postponed, waiting.error) == (pen.now, 0, 0, "")
+        assert (waiting.run_at, waiting.attempts, waiting.postponed, waiting.error) == (
+            pen.now,
+            0,
+            0,
+            "",
+        )
         await put(pen, delay=5)
         (waiting,) = await engine.jobs(JobState.WAITING, 10)
         assert waiting.run_at == pen.now + timedelta(seconds=5)
@@ -116,7 +125,12 @@ class WaitingSuite(Suite):
         assert await pen.engine.lease(["form"], "one", pen.now, 60.0) is None
         await put(pen, insists=True)
         (waiting,) = await engine.jobs(JobState.WAITING, 10)
-        assert (waiting.run_at, waiting.attempts, waiting.postponed, waiting.error) == (pen.now, 0, 0, "")
+        assert (waiting.run_at, waiting.attempts, waiting.postponed, waiting.error) == (
+            pen.now,
+            0,
+            0,
+            "",
+        )
         assert (await leased(pen)).tries == 1
 
     async def test_nothing_is_due_after_the_last_moment(self, engine: Engine) -> None:
@@ -124,7 +138,9 @@ class WaitingSuite(Suite):
         for number in range(2):
             await put(pen, delay=1e300, max_wait=(1e300, float("inf"))[number])
         await put(pen, "another", delay=float("inf"))
-        assert {job.run_at for job in await engine.jobs(None, 10)} == {datetime.max.replace(tzinfo=UTC)}
+        assert {job.run_at for job in await engine.jobs(None, 10)} == {
+            datetime.max.replace(tzinfo=UTC)
+        }
 
     async def test_a_job_given_up_and_replayed_begins_with_no_attempt_and_at_once(
         self, engine: Engine
@@ -138,7 +154,9 @@ class WaitingSuite(Suite):
         again = await leased(pen)
         assert (again.attempts, again.postponed) == (1, 0)
 
-    async def test_what_is_kept_with_a_job_is_there_for_whoever_leases_it_next(self, engine: Engine) -> None:
+    async def test_what_is_kept_with_a_job_is_there_for_whoever_leases_it_next(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         about = await pen.remember("tea")
         await put(pen, delay=1)
@@ -189,7 +207,9 @@ class WaitingSuite(Suite):
             await engine.keep(job, {"text": {1, 2}}, ())
         assert await engine.keep(job, {"text": "x" * (KEPT_LENGTH - 11)}, ())
 
-    async def test_what_is_kept_goes_with_what_it_tells_of_and_the_job_stays(self, engine: Engine) -> None:
+    async def test_what_is_kept_goes_with_what_it_tells_of_and_the_job_stays(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         thread = await pen.open()
         tea, cake = await pen.say(thread, "tea", "cake")
@@ -208,7 +228,9 @@ class WaitingSuite(Suite):
         assert not await engine.keep(again, {"text": "cake"}, ())
         assert [each for each in await engine.jobs(None, 10) if each.kind == "form"] == []
 
-    async def test_what_a_job_failed_with_tells_no_more_of_what_was_forgotten(self, engine: Engine) -> None:
+    async def test_what_a_job_failed_with_tells_no_more_of_what_was_forgotten(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread, drink = await pen.open(), await pen.remember("tea")
         said, _ = await pen.say(thread, "tea", "cake")
@@ -236,7 +258,9 @@ class WaitingSuite(Suite):
         again = await leased(pen)
         assert (again.kept, again.error) == (None, "")
 
-    async def test_what_is_kept_goes_with_another_owner_of_whom_it_tells(self, engine: Engine) -> None:
+    async def test_what_is_kept_goes_with_another_owner_of_whom_it_tells(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         told = await other.remember("ben's")
         await put(pen)
@@ -260,25 +284,42 @@ class WhoFormsSuite(Suite):
 
     async def test_of_several_that_form_first_one_is_recorded(self, engine: Engine) -> None:
         names = [f"p:{number}" for number in range(8)]
-        told = await asyncio.gather(*(engine.claim_forming("default", None, name) for name in names))
+        told = await asyncio.gather(
+            *(engine.claim_forming("default", None, name) for name in names)
+        )
         assert len(set(told)) == 1
         assert (await engine.forming_record("default")).of() == told[0]
 
-    async def test_an_agent_and_another_tenant_have_records_of_their_own(self, engine: Engine) -> None:
+    async def test_an_agent_and_another_tenant_have_records_of_their_own(
+        self, engine: Engine
+    ) -> None:
         await engine.change_forming("default", None, "rules")
         await engine.change_forming("default", "a", "p:m")
         await engine.change_forming("acme", None, "p:other")
         record = await engine.forming_record("default")
-        assert (record.of(), record.of("a"), record.of("b"), record.alone) == ("rules", "p:m", "rules", False)
+        assert (record.of(), record.of("a"), record.of("b"), record.alone) == (
+            "rules",
+            "p:m",
+            "rules",
+            False,
+        )
         assert record.leaves_any_to("p:m") and not record.leaves_any_to("p:other")
         assert await engine.claim_forming("default", "a", "rules") == "p:m"
         await engine.change_forming("default", "a", "")
         assert (await engine.forming_record("default")).of("a") == "rules"
         assert (await engine.forming_record("acme")).of("a") == "p:other"
 
-    async def test_a_model_that_was_paid_for_forming_counts_as_recorded(self, engine: Engine) -> None:
+    async def test_a_model_that_was_paid_for_forming_counts_as_recorded(
+        self, engine: Engine
+    ) -> None:
         def spent(model: str, day: int, **fields: Any) -> Spent:
-            given = {"tenant": "default", "task": FORMATION, "calls": 1, "answers": 1, "model": model}
+            given = {
+                "tenant": "default",
+                "task": FORMATION,
+                "calls": 1,
+                "answers": 1,
+                "model": model,
+            }
             return Spent.model_validate({**given, "day": date(2026, 1, day), **fields})
 
         for one in (
@@ -294,7 +335,9 @@ class WhoFormsSuite(Suite):
         await engine.note_spent(spent("p:last", 9))
         assert (await engine.forming_record("default")).of() == "p:newer"
 
-    async def test_a_copy_of_a_book_knows_who_forms_it(self, engine: Engine, another: Engine) -> None:
+    async def test_a_copy_of_a_book_knows_who_forms_it(
+        self, engine: Engine, another: Engine
+    ) -> None:
         await Pen(engine).remember("tea")
         await engine.change_forming("default", None, "p:m")
         await engine.change_forming("default", "a", "rules")
@@ -317,7 +360,9 @@ class WhoFormsSuite(Suite):
         assert (await another.forming_record("default")).of() == ""
         assert (await another.whereabouts()).backup is None
 
-    async def test_a_worker_of_one_tenant_leases_its_jobs_and_those_of_the_book(self, engine: Engine) -> None:
+    async def test_a_worker_of_one_tenant_leases_its_jobs_and_those_of_the_book(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, Owner(tenant="acme", id="ann"))
         await put(other, "theirs")
         await put(pen, "ours")

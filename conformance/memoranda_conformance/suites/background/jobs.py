@@ -73,7 +73,9 @@ class JobSuite(Suite):
     async def test_the_longest_due_of_the_kinds_asked_for_comes_first(self, engine: Engine) -> None:
         pen = Pen(engine)
         for kind, delay in (("form", 5), ("dream", 1), ("form", 3), ("other", 0)):
-            await pen.write(pen.remembering("x"), jobs=(JobDraft(kind, f"{kind} {delay}", delay=delay),))
+            await pen.write(
+                pen.remembering("x"), jobs=(JobDraft(kind, f"{kind} {delay}", delay=delay),)
+            )
         pen.tick(10)
         found = []
         while job := await engine.lease(["form", "dream"], "one", pen.now, MINUTE):
@@ -132,7 +134,10 @@ class JobSuite(Suite):
             await self.put(pen, key)
             await engine.fail(await self.leased(pen), "no use", pen.tick(), None)
         first, second = await engine.jobs(JobState.DEAD, 10)
-        assert [(job.key, job.error) for job in (first, second)] == [("one", "no use"), ("two", "no use")]
+        assert [(job.key, job.error) for job in (first, second)] == [
+            ("one", "no use"),
+            ("two", "no use"),
+        ]
         assert await self.lease(pen) is None
         assert await engine.replay(first.id, pen.tick())
         assert not await engine.replay(first.id, pen.now)
@@ -144,7 +149,9 @@ class JobSuite(Suite):
         assert not await engine.replay(second.id, pen.now)
         assert await engine.jobs(JobState.DEAD, 10) == []
 
-    async def test_a_waiting_job_that_is_put_again_is_put_off_but_not_for_ever(self, engine: Engine) -> None:
+    async def test_a_waiting_job_that_is_put_again_is_put_off_but_not_for_ever(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await self.put(pen, delay=10, max_wait=25, payload={"n": 0})
         first = pen.now
@@ -167,7 +174,12 @@ class JobSuite(Suite):
         assert await self.lease(pen, "two") is None
         pen.tick(5)
         again = await self.leased(pen, "two")
-        assert (again.id, again.payload, again.attempts, again.generation) == (job.id, {"n": 2}, 1, 2)
+        assert (again.id, again.payload, again.attempts, again.generation) == (
+            job.id,
+            {"n": 2},
+            1,
+            2,
+        )
         assert await engine.finish(again)
         assert await engine.jobs(None, 10) == []
 
@@ -213,7 +225,9 @@ class JobSuite(Suite):
         assert not await engine.fail(old, "late", pen.now, None)
         assert await engine.finish(new)
 
-    async def test_the_same_worker_is_too_late_for_its_own_earlier_lease(self, engine: Engine) -> None:
+    async def test_the_same_worker_is_too_late_for_its_own_earlier_lease(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await self.put(pen)
         old = await self.leased(pen, "one", seconds=1)

@@ -15,7 +15,9 @@ from memoranda_conformance.suites.background.job_waits import leased, put
 class SchedulingSuite(Suite):
     """Tests of jobs by owner, kind and key."""
 
-    async def test_a_job_put_off_keeps_what_it_was_asked_if_that_is_wanted(self, engine: Engine) -> None:
+    async def test_a_job_put_off_keeps_what_it_was_asked_if_that_is_wanted(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         for payload, keeps, held in (
             ({"a": 1}, True, {"a": 1}),
@@ -59,7 +61,10 @@ class SchedulingSuite(Suite):
         await put(ann, "y", delay=5)
         assert await engine.cancel(ANN, "form", "x")
         assert not await engine.cancel(ANN, "form", "x")
-        assert [(job.owner, job.key) for job in await engine.jobs(None, 10)] == [(BEN, "x"), (ANN, "y")]
+        assert [(job.owner, job.key) for job in await engine.jobs(None, 10)] == [
+            (BEN, "x"),
+            (ANN, "y"),
+        ]
         ben.tick(5)
         await engine.fail(await leased(ben), "no use", ben.now, None)
         assert await engine.cancel(BEN, "form", "x")
@@ -88,7 +93,8 @@ class SchedulingSuite(Suite):
         for number in range(8):
             await put(pen, f"{number}")
             cancelled, job = await asyncio.gather(
-                engine.cancel(ANN, "form", f"{number}"), engine.lease(["form"], "one", pen.now, 60.0)
+                engine.cancel(ANN, "form", f"{number}"),
+                engine.lease(["form"], "one", pen.now, 60.0),
             )
             assert cancelled is (job is None)
             if job is not None:

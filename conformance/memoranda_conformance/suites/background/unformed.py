@@ -57,7 +57,9 @@ class UnformedSuite(Suite):
         own = await pen.open(agent="a", audience=FOR_A)
         group = await pen.open(agent="a", audience=Audience.of_groups(("ops",)))
         brief = await pen.open(expires_at=START + timedelta(days=1))
-        said = [(await pen.say(thread, text))[0] for thread, text in ((own, "tea"), (group, "milk"))]
+        said = [
+            (await pen.say(thread, text))[0] for thread, text in ((own, "tea"), (group, "milk"))
+        ]
         (late,) = await pen.say(brief, "rum", expires_at=START + timedelta(days=1))
         for thread in (own, group, brief):
             await pen.write(SetThread(thread, {}), jobs=(form_job(thread),))
@@ -65,8 +67,14 @@ class UnformedSuite(Suite):
         assert await unformed(pen, View(at=before)) == ([brief], [late])
         assert await unformed(pen, View(at=after)) == ([], [])
         assert await unformed(pen, View(agent="a", at=after)) == ([own], said[:1])
-        assert await unformed(pen, View(agent="b", groups=("ops",), at=after)) == ([group], said[1:])
-        assert await unformed(pen, View(whole=True, at=before)) == ([own, group, brief], [late, *said[::-1]])
+        assert await unformed(pen, View(agent="b", groups=("ops",), at=after)) == (
+            [group],
+            said[1:],
+        )
+        assert await unformed(pen, View(whole=True, at=before)) == (
+            [own, group, brief],
+            [late, *said[::-1]],
+        )
         await pen.erase(said[0])
         assert (await unformed(pen, View(agent="a", at=after)))[1] == []
         await engine.restrict(ANN, Appends.KEEP_UNREAD, pen.now)
@@ -105,8 +113,12 @@ def form_job(thread: UUID, delay: float = 0) -> JobDraft:
     return JobDraft("form", str(thread), records=(thread,), delay=delay)
 
 
-async def unformed(pen: Pen, view: View | None = None, **conditions: Any) -> tuple[list[UUID], list[UUID]]:
+async def unformed(
+    pen: Pen, view: View | None = None, **conditions: Any
+) -> tuple[list[UUID], list[UUID]]:
     """Return the threads that wait to be formed, oldest first, and their messages, newest first."""
-    threads = await pen.scan(view, types=frozenset({RecordType.THREAD}), unformed=True, **conditions)
+    threads = await pen.scan(
+        view, types=frozenset({RecordType.THREAD}), unformed=True, **conditions
+    )
     said = await pen.scan(view, types=MESSAGE, unformed=True, newest_first=True, **conditions)
     return [one.id for one in threads], [one.id for one in said]

@@ -21,7 +21,13 @@ from memoranda_conformance.suite import Suite
 
 #: Data under a name, and conditions with the names of the data that meet them.
 DATA: dict[str, Any] = {
-    "one": {"n": 1, "s": "a", "tags": ["x", 1, None], "in": {"town": "Bonn", "a.b": {"": 0}}, "ok": True},
+    "one": {
+        "n": 1,
+        "s": "a",
+        "tags": ["x", 1, None],
+        "in": {"town": "Bonn", "a.b": {"": 0}},
+        "ok": True,
+    },
     "one and a half": {"n": 1.5, "s": "B", "tags": [], "in": None, "ok": False},
     "true": {"n": True, "s": "1", "tags": ["x", ["x"], {"k": 1.0}], "in": {"town": None}},
     "text": {"n": "1", "s": "", "tags": "x", "in": [{"town": "Bonn"}]},
@@ -105,7 +111,9 @@ class DataFilterSuite(Suite):
         trip = {"schema": "Trip", "document": {"days": 3, "schema": "of its own"}, "grounds": []}
         first = await pen.remember("Three days in Rome", data=trip)
         second = await pen.remember("A friend", data={"schema": "Friend", "document": {"days": 3}})
-        plain = await pen.remember("No document", data={"schema": "Trip", "document": "none", "days": 3})
+        plain = await pen.remember(
+            "No document", data={"schema": "Trip", "document": "none", "days": 3}
+        )
         item = await _put(pen, "no document", {"schema": "Trip", "document": {"days": 3}})
         for only, expected in (
             ({"schema": "Trip"}, [first]),
@@ -118,7 +126,9 @@ class DataFilterSuite(Suite):
         ):
             assert await _chosen(engine, index, only) == expected, only
 
-    async def test_a_filter_follows_every_change_and_shows_each_view_its_own(self, engine: Engine) -> None:
+    async def test_a_filter_follows_every_change_and_shows_each_view_its_own(
+        self, engine: Engine
+    ) -> None:
         pen, index, only = Pen(engine), Recall(engine), {"data.n": {"gte": 2}}
         ids = [await pen.remember(f"number {n}", data={"n": n}) for n in range(5)]
         mine = await pen.remember("for a", data={"n": 9}, audience=FOR_A)
@@ -134,7 +144,9 @@ class DataFilterSuite(Suite):
         await _put(pen, "changing", {"n": 2})
         assert await _chosen(engine, index, only) == [ids[3], ids[4], mine, item]
 
-    async def test_data_too_large_for_an_index_is_compared_all_the_same(self, engine: Engine) -> None:
+    async def test_data_too_large_for_an_index_is_compared_all_the_same(
+        self, engine: Engine
+    ) -> None:
         pen, index = Pen(engine), Recall(engine)
         large = [await _put(pen, f"large {n}", {"n": n, "text": "long " * 3000}) for n in range(70)]
         small = await _put(pen, "small", {"n": 5})
@@ -143,7 +155,9 @@ class DataFilterSuite(Suite):
         assert await _chosen(engine, index, {"data.n": 5}) == sorted([large[5], small, inserted])
         assert await _chosen(engine, index, {"data.n": {"ne": 5}}) == [*large[:5], *large[6:]]
         assert await _chosen(engine, index, {"schema": "Trip"}) == [inserted]
-        assert await _chosen(engine, index, {"data.text": {"exists": True}}) == sorted([*large, inserted])
+        assert await _chosen(engine, index, {"data.text": {"exists": True}}) == sorted(
+            [*large, inserted]
+        )
         await _put(pen, "large 5", {"n": 6, "text": "long " * 3000})
         assert await _chosen(engine, index, {"data.n": {"in": [5, 6]}}) == sorted(
             [large[5], large[6], small, inserted]
@@ -161,17 +175,27 @@ async def _put(pen: Pen, name: str, value: Any) -> UUID:
     """Store an item and return its id."""
     now = pen.tick()
     item = Item(
-        id=new_id(), owner=pen.owner, namespace=("n",), name=name, value=value, created_at=now, updated_at=now
+        id=new_id(),
+        owner=pen.owner,
+        namespace=("n",),
+        name=name,
+        value=value,
+        created_at=now,
+        updated_at=now,
     )
     return (await pen.write(PutItem(item, packed(item.passage_text())))).id
 
 
-async def _chosen(engine: Engine, index: Recall, only: dict[str, Any], view: Any = WHOLE) -> list[UUID]:
+async def _chosen(
+    engine: Engine, index: Recall, only: dict[str, Any], view: Any = WHOLE
+) -> list[UUID]:
     """Return the ids that a filter chooses, which the index, the engine and recall have to agree on."""
     filter = as_filter(None, only)
     page = await index.scan(ANN, view, filter, None, 100)
     assert page == await engine.scan(ANN, view, filter, None, 100)
-    assert await index.count(ANN, view, filter) == await engine.count(ANN, view, filter) == len(page)
+    assert (
+        await index.count(ANN, view, filter) == await engine.count(ANN, view, filter) == len(page)
+    )
     newest = await index.newest(ANN, view, filter, 100)
     assert newest == await engine.newest(ANN, view, filter, 100)
     assert sorted(record.id for record in newest) == [record.id for record in page]

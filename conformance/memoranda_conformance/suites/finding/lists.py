@@ -23,16 +23,22 @@ _PASSAGES = Filter(types=PASSAGE_TYPES)
 class ListSuite(Suite):
     """Tests that an index lists and counts exactly what the engine does, at any moment of a book."""
 
-    async def test_passages_are_listed_newest_first_in_pages_by_offset(self, engine: Engine) -> None:
+    async def test_passages_are_listed_newest_first_in_pages_by_offset(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
-        made = [await pen.remember(f"statement {n}", observed_at=at) for n, at in enumerate(_times(9))]
+        made = [
+            await pen.remember(f"statement {n}", observed_at=at) for n, at in enumerate(_times(9))
+        ]
         expected = [id for _, id in sorted(zip(_times(9), made, strict=True), reverse=True)]
         both = Both(engine)
         for limit, offset in ((3, 0), (3, 3), (4, 7), (20, 0), (1, 8), (5, 9), (2, 50)):
             found = await both.newest(_MEMORIES, limit=limit, offset=offset)
             assert found == expected[offset : offset + limit]
 
-    async def test_a_scan_may_leave_out_what_fails_a_test_of_its_content(self, engine: Engine) -> None:
+    async def test_a_scan_may_leave_out_what_fails_a_test_of_its_content(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, ANN)
         thread = await pen.open()
         (said,) = await pen.say(thread, "Tea at five")
@@ -42,7 +48,8 @@ class ListSuite(Suite):
             await pen.remember(f"Likes number {number}")
         written = await pen.remember("Has a document", data={"notes": "tea"})
         only = Filter(
-            types=frozenset({RecordType.MEMORY, RecordType.MESSAGE}), touches=lambda text: "ea" in text
+            types=frozenset({RecordType.MEMORY, RecordType.MESSAGE}),
+            touches=lambda text: "ea" in text,
         )
         for limit in (1, 2, 3, 100):
             cursor, found = None, list[UUID]()
@@ -54,7 +61,9 @@ class ListSuite(Suite):
                     break
             assert {said, *told, written} <= set(found) and len(found) == len(set(found))
         page = await engine.scan(ANN, WHOLE, only, None, 100)
-        assert len(page.records) <= 5, "what fails the test is left out, but for the last record of the page"
+        assert len(page.records) <= 5, (
+            "what fails the test is left out, but for the last record of the page"
+        )
 
     async def test_kinds_are_counted_and_chosen_by_their_beginning(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -70,7 +79,9 @@ class ListSuite(Suite):
             assert sum((await both.kinds(only)).values()) == len(chosen)
             assert await both.pages(only, 2) == sorted(chosen)
 
-    async def test_a_list_follows_every_write_and_shows_each_view_its_own(self, engine: Engine) -> None:
+    async def test_a_list_follows_every_write_and_shows_each_view_its_own(
+        self, engine: Engine
+    ) -> None:
         pen, both = Pen(engine), Both(engine)
         everyones = await pen.remember("for all")
         assert await both.newest(_PASSAGES, limit=9) == [everyones]
@@ -118,7 +129,9 @@ class Both:
         self.engine = engine
         self.index = Recall(engine)
 
-    async def newest(self, only: Filter, *, limit: int, offset: int = 0, view: View = WHOLE) -> list[UUID]:
+    async def newest(
+        self, only: Filter, *, limit: int, offset: int = 0, view: View = WHOLE
+    ) -> list[UUID]:
         """Return the ids of the newest passages."""
         found = await self.index.newest(ANN, view, only, limit, offset)
         told = await self.engine.newest(ANN, view, only, limit, offset)

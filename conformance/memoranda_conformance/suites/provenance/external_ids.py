@@ -63,7 +63,9 @@ class ExternalIdSuite(Suite):
         self, engine: Engine, another: Engine
     ) -> None:
         pen = Pen(engine)
-        calls = [{"tool": f"t{place}", "inputs": one, "output": one} for place, one in enumerate(OUTPUTS)]
+        calls = [
+            {"tool": f"t{place}", "inputs": one, "output": one} for place, one in enumerate(OUTPUTS)
+        ]
         made = await pen.write(recording(an_episode(ANN, tool_calls=calls)))
 
         def told(episode: Episode) -> list[str]:
@@ -75,7 +77,9 @@ class ExternalIdSuite(Suite):
         assert await adopted(another, ANN, await exported(engine, ANN, private=True)) is not None
         assert told(await Pen(another).read(made.id)) == expected
 
-    async def test_outputs_beyond_the_limits_come_back_whole_from_the_overflow(self, engine: Engine) -> None:
+    async def test_outputs_beyond_the_limits_come_back_whole_from_the_overflow(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         calls = [{"tool": "t", "output": [one]} for one in OUTPUTS]
         limits = ROOMY.model_copy(update={"tool_calls": 0})
@@ -83,7 +87,9 @@ class ExternalIdSuite(Suite):
         await pen.write(RecordEpisode(episode, packed(episode.passage_text()), None, overflow))
         (held,) = await pen.scan(slots=(slot_of(RecordType.OVERFLOW, str(episode.id)),))
         assert isinstance(held, Overflow)
-        assert json.dumps([one.call.output for one in held.calls]) == json.dumps([[one] for one in OUTPUTS])
+        assert json.dumps([one.call.output for one in held.calls]) == json.dumps(
+            [[one] for one in OUTPUTS]
+        )
 
     async def test_a_record_is_found_by_the_callers_own_id(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -95,7 +101,12 @@ class ExternalIdSuite(Suite):
         )  # fmt: skip
         assert (await pen.read(memory)).external_id == "mem_1"
         assert await named(engine, "mem_1", types=MEMORIES) == memory
-        for name, types in (("mem_1", EPISODES), ("ep_1", THREADS), ("MEM_1", NAMED), ("mem_", NAMED)):
+        for name, types in (
+            ("mem_1", EPISODES),
+            ("ep_1", THREADS),
+            ("MEM_1", NAMED),
+            ("mem_", NAMED),
+        ):
             with pytest.raises(NotFound, match=name):
                 await named(engine, name, types=types)
         with pytest.raises(NotFound):
@@ -119,7 +130,9 @@ class ExternalIdSuite(Suite):
         await adopted(another, ANN, await exported(engine, ANN, private=True))
         assert (await Pen(another).ledger())[-1].ignored == receipt.ignored
 
-    async def test_an_external_id_is_unique_for_owner_type_and_audience(self, engine: Engine) -> None:
+    async def test_an_external_id_is_unique_for_owner_type_and_audience(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         first = await pen.remember("for all", external_id="x", audience=EVERYONE)
         with pytest.raises(Conflict, match=str(first)):
@@ -154,7 +167,9 @@ class ExternalIdSuite(Suite):
             await named(engine, "x", AT_A)
         assert await named(engine, "x", AT_A, types=MEMORIES) == for_a
 
-    async def test_a_threads_name_is_found_in_every_audience_of_the_view(self, engine: Engine) -> None:
+    async def test_a_threads_name_is_found_in_every_audience_of_the_view(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         mine = await pen.open(name="chat", audience=FOR_A, agent="a")
         theirs = await pen.open(name="chat", audience=Audience.of_groups(["g", "h"]))
@@ -177,7 +192,9 @@ class ExternalIdSuite(Suite):
         with pytest.raises(Conflict):
             await pen.remember("lives in Ulm", external_id="home-1")
 
-    async def test_an_undone_record_frees_its_external_id_and_claims_it_again(self, engine: Engine) -> None:
+    async def test_an_undone_record_frees_its_external_id_and_claims_it_again(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         for make in (
             lambda: pen.remembering("likes tea", external_id="x"),
@@ -193,7 +210,9 @@ class ExternalIdSuite(Suite):
             await pen.write(Undo(undone.position))
             assert await named(engine, "x", types=frozenset({again.items[0].type})) == made.id
 
-    async def test_a_statement_is_not_shared_where_another_has_its_external_id(self, engine: Engine) -> None:
+    async def test_a_statement_is_not_shared_where_another_has_its_external_id(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         there = await pen.remember("for all", external_id="x", audience=EVERYONE)
         mine = await pen.remember("a's", external_id="x", audience=FOR_A)
@@ -207,7 +226,9 @@ class ExternalIdSuite(Suite):
     ) -> None:
         pen = Pen(engine)
         first = await pen.remember("likes tea", external_id="own-id-0815")
-        await pen.write(Supersede(first, await pen.remember("likes rum", external_id="own-id-0816")))
+        await pen.write(
+            Supersede(first, await pen.remember("likes rum", external_id="own-id-0816"))
+        )
         episode = (await pen.write(recording(an_episode(ANN, external_id="own-id-0817")))).id
         for entry in await pen.ledger():
             assert "own-id" not in json.dumps([entry.note, [str(line) for line in entry.lines]])
@@ -239,7 +260,10 @@ class ExternalIdSuite(Suite):
         episode = (await pen.write(recording(an_episode(ANN, external_id="x")))).id
         lines = await exported(engine, ANN, private=True)
         await adopted(another, ANN, lines)
-        assert [await named(another, "x", types=kinds) for kinds in (MEMORIES, EPISODES)] == [memory, episode]
+        assert [await named(another, "x", types=kinds) for kinds in (MEMORIES, EPISODES)] == [
+            memory,
+            episode,
+        ]
         assert (await another.verify()).faults == ()
         other = a_memory(ANN, "likes rum", external_id="x")
         refused = await there.write(Import(other, packed("likes rum")))

@@ -43,7 +43,9 @@ SPANS = (part(SAID, HOME, NOTES), Span(start=0, end=len(HOME), path="/document/s
 class RedactedDocumentsSuite(Suite):
     """Tests that words taken out of a document are nowhere any more, and that the rest of it stays."""
 
-    async def test_a_document_stays_without_the_words_that_are_taken_out(self, engine: Engine) -> None:
+    async def test_a_document_stays_without_the_words_that_are_taken_out(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await engine.begin_set(SMALL)
         trip = await pen.remember("A trip", data=DATA)
@@ -55,13 +57,20 @@ class RedactedDocumentsSuite(Suite):
         assert receipt.redacted == (Redaction(trip, SPANS),)
         assert (receipt.removed["parts of memories"], receipt.removed["versions"]) == (2, 1)
         steps = await engine.history(ANN, WHOLE, trip)
-        assert [(step.verb, step.record) for step in steps] == [(Verb.REMEMBER, None), (Verb.REDACT, left)]
+        assert [(step.verb, step.record) for step in steps] == [
+            (Verb.REMEMBER, None),
+            (Verb.REDACT, left),
+        ]
         # Recall finds it by what is left, and its vector is made anew.
-        assert (await Follower(engine).follow())[EVERYONE][trip].terms == packed(searched_text(left) or "")
+        assert (await Follower(engine).follow())[EVERYONE][trip].terms == packed(
+            searched_text(left) or ""
+        )
         assert [one.id for one in await engine.lacking(SMALL, 10)] == [trip]
         assert (await engine.verify()).faults == ()
 
-    async def test_places_in_lists_stay_those_of_what_was_stored_first(self, engine: Engine) -> None:
+    async def test_places_in_lists_stay_those_of_what_was_stored_first(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         trip = await pen.remember("A trip", data=["Rome", HOME, [HOME, "Oslo is cold. We ski."]])
         first = taking(trip, Span(start=0, end=15, path="/1"), Span(start=0, end=15, path="/2/0"))
@@ -84,10 +93,14 @@ class RedactedDocumentsSuite(Suite):
         assert (await pen.read(trip)).data == left.data
         # A copy that lacks them all loses them at once.
         copy = await pen.remember("A copy", data=["Rome", HOME, [HOME, "Oslo is cold. We ski."]])
-        await engine.erase(target(pen, redactions=[Redaction(copy, past.redactions[0].spans)]), pen.tick())
+        await engine.erase(
+            target(pen, redactions=[Redaction(copy, past.redactions[0].spans)]), pen.tick()
+        )
         assert (await pen.read(copy)).data == left.data
 
-    async def test_what_came_from_the_words_of_a_document_goes_with_them(self, engine: Engine) -> None:
+    async def test_what_came_from_the_words_of_a_document_goes_with_them(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         trip = await pen.remember("A trip", data=DATA)
         home = await pen.remember("Live in Oslo", sources=(trip,))
@@ -116,7 +129,9 @@ class RedactedDocumentsSuite(Suite):
         assert [step.record for step in steps if step.record is not None] == [await pen.read(trip)]
         assert (await engine.verify()).faults == ()
 
-    async def test_words_are_taken_only_as_they_were_read_and_by_who_may(self, engine: Engine) -> None:
+    async def test_words_are_taken_only_as_they_were_read_and_by_who_may(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         trip = await pen.remember("A trip", data=DATA, agent="a", audience=EVERYONE)
         private = await pen.remember("Theirs", data=DATA, agent="a", audience=FOR_A)
@@ -153,10 +168,16 @@ class RedactedDocumentsSuite(Suite):
         assert receipt.removed["parts of items"] == 3
         assert (receipt.redacted[0].spans, receipt.redacted[0].at) == (spans, left.updated_at)
         rows = (await Follower(engine).follow())[EVERYONE]
-        assert [rows[id].terms for id in (file, text)] == [packed(left.passage_text()), packed(LEFT)]
+        assert [rows[id].terms for id in (file, text)] == [
+            packed(left.passage_text()),
+            packed(LEFT),
+        ]
         assert {one.id for one in await engine.lacking(SMALL, 10)} == {file, text}
         steps = await engine.history(ANN, WHOLE, file)
-        assert [(step.verb, step.record) for step in steps] == [(Verb.PUT, None), (Verb.REDACT, left)]
+        assert [(step.verb, step.record) for step in steps] == [
+            (Verb.PUT, None),
+            (Verb.REDACT, left),
+        ]
         assert (await engine.verify()).faults == ()
 
     async def test_an_export_without_the_emptied_versions_is_imported(
@@ -190,14 +211,18 @@ class RedactedDocumentsSuite(Suite):
         # The name is free.
         await pen.write(a_put(pen, "text", "anew", expect=0))
 
-    async def test_a_redaction_knows_the_value_of_an_item_that_had_the_words(self, engine: Engine) -> None:
+    async def test_a_redaction_knows_the_value_of_an_item_that_had_the_words(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         file = (await pen.write(a_put(pen, "file", [SAID, "x"]))).id
         first = (await pen.read(file)).updated_at
         await pen.write(a_put(pen, "file", [HOME, SAID]))
         now = (await pen.read(file)).updated_at
         earlier = Redaction(file, (part(SAID, HOME, "/0"),), at=first)
-        present = taking(file, Span(start=0, end=len(HOME), path="/0"), part(SAID, HOME, "/1"), version=2)
+        present = taking(
+            file, Span(start=0, end=len(HOME), path="/0"), part(SAID, HOME, "/1"), version=2
+        )
         receipt = await engine.erase(target(pen, redactions=(earlier, *present)), pen.tick())
         assert (await pen.read(file)).value == [LEFT]
         assert {one.at: len(one.spans) for one in receipt.redacted} == {first: 1, now: 2}
@@ -222,7 +247,9 @@ class RedactedDocumentsSuite(Suite):
         assert (await pen.read(copy)).removed == (part(SAID, HOME, "/0"),)
         assert (await engine.verify()).faults == ()
 
-    async def test_an_earlier_value_loses_its_words_and_the_present_one_stays(self, engine: Engine) -> None:
+    async def test_an_earlier_value_loses_its_words_and_the_present_one_stays(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         changed = (await pen.write(a_put(pen, "file", SAID))).id
         first = (await pen.read(changed)).updated_at
@@ -234,7 +261,12 @@ class RedactedDocumentsSuite(Suite):
         (deleted,) = await pen.scan(AT_B, types=frozenset({RecordType.ITEM}), withdrawn=True)
         assert (deleted.id, deleted.withdrawn) == (gone, True)
         versions = await engine.versions(ANN, AT_B, [changed, gone, theirs, new_id()])
-        assert [[one.version for one in found] for found in versions.values()] == [[1, 2], [1, 2], [], []]
+        assert [[one.version for one in found] for found in versions.values()] == [
+            [1, 2],
+            [1, 2],
+            [],
+            [],
+        ]
         redactions = (
             Redaction(changed, (part(SAID, HOME, ""),), at=first),
             *taking(gone, part(SAID, HOME, ""), version=2),
@@ -269,14 +301,21 @@ class RedactedDocumentsSuite(Suite):
         assert [step.record for step in steps if step.record is not None] == [await pen.read(file)]
         assert (await engine.verify()).faults == ()
 
-    async def test_an_import_brings_no_item_back_that_was_erased_or_lost_words(self, engine: Engine) -> None:
+    async def test_an_import_brings_no_item_back_that_was_erased_or_lost_words(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         file = (await pen.write(a_put(pen, "file", SAID))).id
         gone = (await pen.write(a_put(pen, "gone", SAID))).id
         held = [await pen.read(id) for id in (file, gone)]
-        await engine.erase(target(pen, gone, redactions=taking(file, part(SAID, HOME, ""))), pen.tick())
+        await engine.erase(
+            target(pen, gone, redactions=taking(file, part(SAID, HOME, ""))), pen.tick()
+        )
         receipt = await pen.write(*(Import(item, packed(item.passage_text())) for item in held))
-        assert [(part.code, part.id) for part in receipt.ignored] == [("differs", file), ("erased", gone)]
+        assert [(part.code, part.id) for part in receipt.ignored] == [
+            ("differs", file),
+            ("erased", gone),
+        ]
         assert (await pen.read(file)).value == LEFT
         another = held[1].changed(id=new_id(), name="file")
         receipt = await pen.write(Import(another, packed(another.passage_text())))

@@ -36,7 +36,9 @@ async def recorded(pen: Pen, thread: UUID, *sources: UUID, **fields: object) -> 
     """Store an episode of a thread and return its id."""
     return (
         await pen.write(
-            recording(an_episode(pen.owner, "run", pen.now, thread=thread, sources=sources, **fields))
+            recording(
+                an_episode(pen.owner, "run", pen.now, thread=thread, sources=sources, **fields)
+            )
         )
     ).id
 
@@ -69,7 +71,10 @@ class SourceEpisodeSuite(Suite):
         after = await pen.remember("likes cake", thread=thread, sources=said[1:])
         assert [await link(pen, memory) for memory in (before, after)] == [episode, episode]
         # No commit of its own, and no new version of a memory.
-        assert (len(await pen.ledger()), (await pen.read(before)).version) == (position + 2, version)
+        assert (len(await pen.ledger()), (await pen.read(before)).version) == (
+            position + 2,
+            version,
+        )
 
     async def test_of_several_episodes_the_one_that_covers_the_sources_is_linked(
         self, engine: Engine
@@ -94,7 +99,9 @@ class SourceEpisodeSuite(Suite):
         await recorded(pen, thread, *one)
         assert await link(pen, await pen.remember("likes tea", sources=one[:1])) == first
 
-    async def test_without_sources_times_say_which_episode_covers_a_memory(self, engine: Engine) -> None:
+    async def test_without_sources_times_say_which_episode_covers_a_memory(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         (said,) = await pen.say(thread, "I like tea")
@@ -134,7 +141,8 @@ class SourceEpisodeSuite(Suite):
         thread = await pen.open()
         said = await pen.say(thread, "I like tea", "and cake")
         memories = [
-            await pen.remember(f"likes {said_}", thread=thread, sources=said) for said_ in ("tea", "cake")
+            await pen.remember(f"likes {said_}", thread=thread, sources=said)
+            for said_ in ("tea", "cake")
         ]
         before = [await pen.read(memory) for memory in memories]
         episode = await recorded(pen, thread, *said)
@@ -204,7 +212,9 @@ class SourceEpisodeSuite(Suite):
         done = await pen.write(RetractSource(first))
         assert done.ids() == (tea,) and ignored(done) == [("grounded", both)]
 
-    async def test_an_episode_of_a_whole_thread_takes_what_was_said_in_it(self, engine: Engine) -> None:
+    async def test_an_episode_of_a_whole_thread_takes_what_was_said_in_it(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         said = await pen.say(thread, "I like tea")
@@ -212,7 +222,11 @@ class SourceEpisodeSuite(Suite):
         inside = await pen.remember("is calm", thread=thread)
         outside = await pen.remember("is tall")
         episode = await recorded(pen, thread)
-        assert [await link(pen, id) for id in (sourced, inside, outside)] == [episode, episode, None]
+        assert [await link(pen, id) for id in (sourced, inside, outside)] == [
+            episode,
+            episode,
+            None,
+        ]
         assert set((await pen.write(RetractSource(episode))).ids()) == {sourced, inside}
 
     async def test_a_call_that_finds_nothing_to_retract_says_so(self, engine: Engine) -> None:

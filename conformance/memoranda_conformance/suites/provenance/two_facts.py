@@ -52,7 +52,10 @@ class _Told:
         assert isinstance(said, Message) and isinstance(age, Memory)
         assert said.content == NO_WORDS
         day = said.observed_at.date()
-        assert (age.sources, age.quotes) == ((self.said,), (Cited(message=self.said, forgotten=day),))
+        assert (age.sources, age.quotes) == (
+            (self.said,),
+            (Cited(message=self.said, forgotten=day),),
+        )
         (profile,) = await self.pen.scan(types=frozenset({RecordType.PROFILE}))
         assert profile.body == {"jobs": ["nurse"]}
 
@@ -70,7 +73,9 @@ class TwoFactsSuite(Suite):
     ) -> None:
         told = _Told(pen := Pen(engine))
         await told.tell()
-        receipt = await engine.erase(told.target(ids=(told.pay,), redactions=told.parts), pen.tick())
+        receipt = await engine.erase(
+            told.target(ids=(told.pay,), redactions=told.parts), pen.tick()
+        )
         assert set(receipt.ids) == {told.pay, told.well_off}
         await told.is_of_the_other_fact()
         steps = [step.record for step in await engine.history(pen.owner, pen.view, told.age)]
@@ -103,7 +108,9 @@ class TwoFactsSuite(Suite):
         told = _Told(pen := Pen(engine))
         await told.tell()
         earn = Span(start=BOTH.index(" I earn"), end=len(BOTH))
-        receipt = await engine.erase(told.target(redactions=(Redaction(told.said, (earn,), 1),)), pen.tick())
+        receipt = await engine.erase(
+            told.target(redactions=(Redaction(told.said, (earn,), 1),)), pen.tick()
+        )
         assert set(receipt.ids) == {told.pay, told.well_off}
         age = await pen.read(told.age)
         assert [one.quote for one in age.quotes] == [""]
@@ -144,13 +151,17 @@ class TwoFactsSuite(Suite):
         await is_cut()
         await pen.write(Undo(receipt.position))
         assert _as_said(await pen.scan()) == _as_said(before)
-        target = Target(pen.owner, pen.view, Actor("owner", ANN.id), ids=(pay,), redactions=tuple(parts))
+        target = Target(
+            pen.owner, pen.view, Actor("owner", ANN.id), ids=(pay,), redactions=tuple(parts)
+        )
         with pytest.raises(Stale, match="read it again"):
             await engine.erase(target, pen.tick())
         versions = {record.id: record.version for record in await pen.scan()}
         now = tuple(Redaction(one.message, one.spans, versions[one.message]) for one in parts)
         again = await pen.write(Hide((pay,), now))
-        await engine.erase(Target(pen.owner, pen.view, target.actor, hidden=again.position), pen.tick())
+        await engine.erase(
+            Target(pen.owner, pen.view, target.actor, hidden=again.position), pen.tick()
+        )
         await is_cut()
         for id in (episode, thread, profile):
             steps = [step.record for step in await engine.history(pen.owner, pen.view, id)]

@@ -81,7 +81,9 @@ async def words_of(pen: Pen, engine: Engine) -> dict[bytes, bytes]:
 class ItemSuite(Suite):
     """Tests of items."""
 
-    async def test_a_name_has_one_item_whose_creation_outlives_new_values(self, engine: Engine) -> None:
+    async def test_a_name_has_one_item_whose_creation_outlives_new_values(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         first = await pen.write(a_put(pen, "tea", {"likes": "green", "n": [1, None, True, 1.5]}))
         made = (await named(pen, "tea"))[0]
@@ -91,7 +93,9 @@ class ItemSuite(Suite):
         assert (now.id, now.version, now.value) == (first.id, 2, "black") and second.id == first.id
         assert now.created_at == made.created_at and now.updated_at > made.updated_at
         same = await pen.write(a_put(pen, "tea", "black"))
-        assert [part.code for part in same.ignored] == ["unchanged"] and (await pen.read(now.id)).version == 2
+        assert [part.code for part in same.ignored] == ["unchanged"] and (
+            await pen.read(now.id)
+        ).version == 2
         await pen.write(a_put(pen, "tea", 1, namespace=("notes",)), a_put(pen, "Tea", None))
         assert len(await pen.scan(types=frozenset({RecordType.ITEM}))) == 3
         assert (await named(pen, "Tea"))[0].value is None
@@ -119,7 +123,9 @@ class ItemSuite(Suite):
             await pen.write(DeleteItem(made.id, 1))
         assert (await named(pen, "tea"))[0].value == 2
 
-    async def test_several_items_are_stored_only_if_all_expectations_hold(self, engine: Engine) -> None:
+    async def test_several_items_are_stored_only_if_all_expectations_hold(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea = (await pen.write(a_put(pen, "tea", 1))).id
         both = (a_put(pen, "tea", 2), a_put(pen, "milk", 2, expect=0))
@@ -128,13 +134,17 @@ class ItemSuite(Suite):
         with pytest.raises(Stale):
             await pen.write(*later, expect=Expect(versions={tea: 1}))
         with pytest.raises(Conflict):
-            await pen.write(*later, a_put(pen, "milk", 3, expect=0), expect=Expect(versions={tea: 2}))
+            await pen.write(
+                *later, a_put(pen, "milk", 3, expect=0), expect=Expect(versions={tea: 2})
+            )
         with pytest.raises(Stale):
             await pen.write(a_put(pen, "rum", 3), DeleteItem(tea), expect=Expect(versions={tea: 1}))
         held = {one.name: one.value for one in await pen.scan(types=frozenset({RecordType.ITEM}))}
         assert held == {"tea": 2, "milk": 2}
 
-    async def test_a_deleted_item_is_gone_until_an_undo_and_its_name_is_free(self, engine: Engine) -> None:
+    async def test_a_deleted_item_is_gone_until_an_undo_and_its_name_is_free(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         made = await pen.write(a_put(pen, "tea", "green"))
         gone = await pen.write(DeleteItem(made.id))
@@ -189,7 +199,9 @@ class ItemSuite(Suite):
         await pen.write(a_put(pen, "page", 2, trust=Trust.TOOL))
         assert (await named(pen, "page"))[0].value == 2
 
-    async def test_an_item_is_hidden_from_the_moment_at_which_it_expires(self, engine: Engine) -> None:
+    async def test_an_item_is_hidden_from_the_moment_at_which_it_expires(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         made = await pen.write(a_put(pen, "tea", "green", ttl=60))
         written = pen.now
@@ -215,7 +227,9 @@ class ItemSuite(Suite):
         (now,) = await named(pen, "tea")
         assert now.value == "green" and now.updated_at < now.recorded_at
         stays = await pen.write(a_put(pen, "coffee", 1))
-        assert [part.code for part in (await pen.write(RenewItem(stays.id))).ignored] == ["unchanged"]
+        assert [part.code for part in (await pen.write(RenewItem(stays.id))).ignored] == [
+            "unchanged"
+        ]
 
     async def test_the_limit_of_items_refuses_and_evicts_nothing(self, engine: Engine) -> None:
         limits = Limits(**{**ROOMY.model_dump(), "items_per_owner": 2})

@@ -24,7 +24,9 @@ async def _told(engine: Engine) -> dict[str, UUID]:
     tea, rum = await ann.remember("likes tea"), await ben.remember("likes rum")
     agent, tenant = Pen(engine, GUIDE), Pen(engine, TENANT)
     lines = {
-        "shared": a_line(GUIDE, "be brief", [(ANN, tea), (BEN, rum)], reason="ben left", retired_at=START),
+        "shared": a_line(
+            GUIDE, "be brief", [(ANN, tea), (BEN, rum)], reason="ben left", retired_at=START
+        ),
         "open": a_line(GUIDE, "be blunt", [(ANN, tea), (BEN, rum)], guarded=False),
         "alone": a_line(GUIDE, "serve tea", [(ANN, tea)]),
         "of_ben": a_line(GUIDE, "serve rum", [(BEN, rum)]),
@@ -72,7 +74,9 @@ class PersonSuite(Suite):
         own = {UUID(bytes=piece.key) for piece in found.own.records}
         assert {id for id, one in held.items() if one.goes} == set(receipt.ids) - own
         assert {id for id, one in held.items() if not one.goes} == set(receipt.kept)
-        assert held.keys() == {ids[name] for name in ("shared", "open", "alone", "hers", "both", "ward")}
+        assert held.keys() == {
+            ids[name] for name in ("shared", "open", "alone", "hers", "both", "ward")
+        }
         assert _beside(found) == (6, 7, True, 1) and found.erased == ()
         assert found.key_uses == {ids["hers"]: START}
 
@@ -89,9 +93,19 @@ class PersonSuite(Suite):
         # The line that never passed the privacy check may tell of the other.
         assert [name for name, one in lines.items() if "line" in one.left_out] == ["open"]
         assert "digest" in held[ids["hers"]].left_out
-        assert sorted(one.principal for one in found.reads) == ["", "", "", "hers", LOCAL, LOCAL, SELF]
+        assert sorted(one.principal for one in found.reads) == [
+            "",
+            "",
+            "",
+            "hers",
+            LOCAL,
+            LOCAL,
+            SELF,
+        ]
 
-    async def test_after_a_whole_erasure_only_what_survives_it_is_found(self, engine: Engine) -> None:
+    async def test_after_a_whole_erasure_only_what_survives_it_is_found(
+        self, engine: Engine
+    ) -> None:
         await _told(engine)
         pen = Pen(engine)
         await pen.erase_all()

@@ -64,7 +64,11 @@ class RestrictionSuite(Suite):
                 bool(await engine.since(ANN, view, lambda _: None)),
                 bool(await engine.uses(ANN, view, [tea])),
                 bool(await engine.most_used(ANN, view, ALL, 5)),
-                bool(await engine.note_use(ANN, view, {tea: Use(strength=1.0, used_at=START, count=2)})),
+                bool(
+                    await engine.note_use(
+                        ANN, view, {tea: Use(strength=1.0, used_at=START, count=2)}
+                    )
+                ),
                 bool(sight.records or sight.shelves),
             ]
 
@@ -75,7 +79,9 @@ class RestrictionSuite(Suite):
         assert await engine.unrestrict(ANN, START)
         assert all(await sees(AT_A))
 
-    async def test_nothing_new_is_stored_of_a_restricted_owner_but_what_hides(self, engine: Engine) -> None:
+    async def test_nothing_new_is_stored_of_a_restricted_owner_but_what_hides(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         tea = await pen.remember("likes tea")
         repeated = pen.batch(pen.remembering("once"), operation="op", request=b"r")
@@ -103,7 +109,9 @@ class RestrictionSuite(Suite):
         await engine.unrestrict(ANN, START)
         assert await pen.find(said, View()) is not None
 
-    async def test_kept_unread_archives_no_memory_of_a_restricted_owner(self, engine: Engine) -> None:
+    async def test_kept_unread_archives_no_memory_of_a_restricted_owner(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine, limits=Limits(memories_per_agent=2, at_capacity="evict_oldest"))
         first = [await pen.remember("likes tea"), await pen.remember("likes rum")]
         await engine.restrict(ANN, Appends.KEEP_UNREAD, START)
@@ -114,7 +122,9 @@ class RestrictionSuite(Suite):
         assert len((await engine.scan(ANN, pen.view, held, None, 5)).records) == 2
         await engine.unrestrict(ANN, START)
         await pen.remember("likes milk")
-        assert first[0] not in {one.id for one in (await engine.scan(ANN, pen.view, held, None, 5)).records}
+        assert first[0] not in {
+            one.id for one in (await engine.scan(ANN, pen.view, held, None, 5)).records
+        }
 
     async def test_a_restriction_holds_for_an_owner_without_records_and_outlives_an_erasure(
         self, engine: Engine
@@ -192,7 +202,9 @@ class RestrictionSuite(Suite):
             (START, "the desk", "restrict", "rest"),
             (later, "local", "unrestrict", "library"),
         ]
-        assert [line.id for line in (await engine.about_owner(ANN)).reads] == [line.id for line in lines]
+        assert [line.id for line in (await engine.about_owner(ANN)).reads] == [
+            line.id for line in lines
+        ]
         assert (await engine.reads("default", BEN)).lines == ()
 
     async def test_an_import_restricts_before_its_first_record_and_changes_no_restriction(
@@ -205,7 +217,9 @@ class RestrictionSuite(Suite):
         await adopted(another, ANN, lines)
         other = a_memory(ANN, "likes rum", audience=EVERYONE)
         assert (await there.write(Import(other, packed("likes rum")))).items[0].id == other.id
-        assert {one.id for one in await there.scan()} == {tea, other.id} and await there.scan(View()) == []
+        assert {one.id for one in await there.scan()} == {tea, other.id} and await there.scan(
+            View()
+        ) == []
         # What the book says of itself is never overwritten by a file.
         kept = await another.restrict(ANN, Appends.KEEP_UNREAD, START + 2 * day, since=START + day)
         assert kept == Restriction(START, Appends.REFUSE) == await another.restriction(ANN)
@@ -229,7 +243,9 @@ class RestrictionSuite(Suite):
         ]
         assert [line.at for line in (await another.reads("default", BEN)).lines] == [START, later]
 
-    async def test_rows_beside_the_owners_travel_with_a_copy(self, engine: Engine, another: Engine) -> None:
+    async def test_rows_beside_the_owners_travel_with_a_copy(
+        self, engine: Engine, another: Engine
+    ) -> None:
         key = new_id()
         await engine.restrict(ANN, Appends.KEEP_UNREAD, START)
         await engine.note_key_uses({key: START})
@@ -265,7 +281,9 @@ class ServiceRowSuite(Suite):
     ) -> None:
         await engine.note_reads([])
         await engine.note_reads([_note(n) for n in range(5)])
-        await engine.note_reads([_note(5, owner=BEN), _note(6, owner=None), _note(7, tenant="other")])
+        await engine.note_reads(
+            [_note(5, owner=BEN), _note(6, owner=None), _note(7, tenant="other")]
+        )
         page = await engine.reads("default", ANN, limit=3)
         assert [line.verb for line in page.lines] == ["verb0", "verb1", "verb2"]
         rest = await engine.reads("default", ANN, limit=3, cursor=page.cursor)
@@ -279,7 +297,9 @@ class ServiceRowSuite(Suite):
         with pytest.raises(InvalidInput, match="cursor"):
             await engine.reads("default", cursor="ab")
 
-    async def test_lines_about_reads_outlive_an_erasure_and_are_deleted_by_age(self, engine: Engine) -> None:
+    async def test_lines_about_reads_outlive_an_erasure_and_are_deleted_by_age(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         await pen.remember("tea", audience=EVERYONE)
         await engine.note_reads([_note(n) for n in range(4)])

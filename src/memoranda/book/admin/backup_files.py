@@ -42,7 +42,9 @@ from memoranda.ports import Clock, CopiesItself, Engine, ReadsOneMoment
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: there, two processes may rewrite one backup at a time.
+except (
+    ImportError
+):  # Windows has no such locks: there, two processes may rewrite one backup at a time.
     fcntl = None
 
 #: Opens the engine of a copy of a book; with ``create=True`` it creates the file.
@@ -68,7 +70,9 @@ class Backups:
     async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
         """Write a backup while the book is in use; it is verified before it gets its name, and cancelled it has none."""
         if target.exists():
-            raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
+            raise InvalidInput(
+                f"target: {target} is there already; name a new file", field="target"
+            )
         proven: list[os.stat_result] = []
         try:
             return await self._backup(target, progress, proven)
@@ -85,7 +89,9 @@ class Backups:
         if isinstance(engine, ReadsOneMoment):
             return await self._backup_server(engine, target, progress, proven)
         if not isinstance(engine, CopiesItself):
-            raise StorageError(f"the {engine.name} engine makes no backups; export the book instead")
+            raise StorageError(
+                f"the {engine.name} engine makes no backups; export the book instead"
+            )
         found: list[Findings] = []
         id = new_id().hex
 
@@ -99,11 +105,17 @@ class Backups:
         return found[0]
 
     async def _backup_server(
-        self, engine: ReadsOneMoment, target: Path, progress: Progress | None, proven: list[os.stat_result]
+        self,
+        engine: ReadsOneMoment,
+        target: Path,
+        progress: Progress | None,
+        proven: list[os.stat_result],
     ) -> Findings:
         """Write a book in a file, as the book on the server is at one moment, or each owner at one."""
         if not target.parent.is_dir():
-            raise InvalidInput(f"target: there is no folder {target.parent}; make it first", field="target")
+            raise InvalidInput(
+                f"target: there is no folder {target.parent}; make it first", field="target"
+            )
         id, place = new_id().hex, (await self._engine.whereabouts()).address
         partial = target.with_name(f"{target.name}.{id[-12:]}.partial")
 
@@ -168,11 +180,17 @@ class Backups:
                 await _clear_leftover(Path(path))
         except (MemorandaError, OSError) as exc:
             left = f"the notes beside the backups are not complete ({exc}); a worker completes them, or the next forget"
-            receipt = replace(receipt, left_to_do="; ".join(filter(None, (receipt.left_to_do, left))))
+            receipt = replace(
+                receipt, left_to_do="; ".join(filter(None, (receipt.left_to_do, left)))
+            )
         if not backups or not receipt.still_in:
             return receipt.as_seen()
         async with self._rewriting_noted():
-            kept = [path for path in receipt.still_in if not await self._rewrite(Path(path), target, receipt)]
+            kept = [
+                path
+                for path in receipt.still_in
+                if not await self._rewrite(Path(path), target, receipt)
+            ]
         return replace(receipt.as_seen(), still_in=tuple(kept))
 
     @asynccontextmanager
@@ -195,12 +213,16 @@ class Backups:
     async def _note_now(self) -> None:
         """Do the job that notes an erasure beside the backups; a worker retries it if it fails."""
         name = f"forgetting-{new_id()}"
-        while (job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)) is not None:
+        while (
+            job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)
+        ) is not None:
             try:
                 await note_erasure(self._engine, job)
             except OSError as exc:
                 now = self._clock()
-                await self._engine.fail(job, type(exc).__name__, now, now + timedelta(seconds=_LEASE_SECONDS))
+                await self._engine.fail(
+                    job, type(exc).__name__, now, now + timedelta(seconds=_LEASE_SECONDS)
+                )
                 raise
             await self._engine.finish(job)
 
@@ -223,7 +245,9 @@ class Backups:
             try:
                 assert isinstance(engine, CopiesItself)
                 if target.everything:
-                    await engine.erase(replace(target, view=WHOLE, actor=Actor("system")), receipt.at)
+                    await engine.erase(
+                        replace(target, view=WHOLE, actor=Actor("system")), receipt.at
+                    )
                 noted = await self._erased_since(backup, (await engine.whereabouts()).backup)
                 gone = replace(
                     noted,
@@ -313,7 +337,9 @@ async def restore(
     ``without_erasures`` accepts that something forgotten may come back.
     """
     if target.exists():
-        raise InvalidInput(f"target: {target} is there already; restore to a new place", field="target")
+        raise InvalidInput(
+            f"target: {target} is there already; restore to a new place", field="target"
+        )
     log = Path(f"{backup}-wal")
     if log.exists() and log.stat().st_size:
         raise InvalidInput(
@@ -394,7 +420,9 @@ def _place(fresh: Path, target: Path) -> None:
     try:
         os.link(fresh, target)
     except FileExistsError:
-        raise InvalidInput(f"target: {target} is there already; give a new place", field="target") from None
+        raise InvalidInput(
+            f"target: {target} is there already; give a new place", field="target"
+        ) from None
     os.unlink(fresh)
     sync_folder(target.parent)
 

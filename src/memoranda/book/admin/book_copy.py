@@ -65,7 +65,12 @@ class CopyRun:
     """One run of ``copy``, from a source book to a target."""
 
     def __init__(
-        self, source: Engine, target: Engine, *, switch: bool = False, progress: Progress | None = None
+        self,
+        source: Engine,
+        target: Engine,
+        *,
+        switch: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         self._source = source
         self._target = target
@@ -132,7 +137,8 @@ class CopyRun:
         await self._source.depart(None, here.departure)
         if self._switch:
             raise InvalidInput(
-                "target: an earlier run made it a complete second book; give another place", field="target"
+                "target: an earlier run made it a complete second book; give another place",
+                field="target",
             )
         return True
 
@@ -231,7 +237,9 @@ class CopyRun:
         _same(await self._source.book_frame(), await self._target.book_frame())
         await self._compare_pieces(PieceKind.STONE, b"", counts)
         await self._compare_pieces(PieceKind.READ, b"", counts)
-        async for eras in self._both(lambda engine, after: engine.eras(after, _ERAS), lambda era: era):
+        async for eras in self._both(
+            lambda engine, after: engine.eras(after, _ERAS), lambda era: era
+        ):
             for era in eras:
                 for kind in (PieceKind.RECORD, PieceKind.ENTRY):
                     await self._compare_pieces(kind, era, counts)
@@ -331,7 +339,11 @@ def _new_mark(address: str) -> Departure:
 
 def _is_copy_of(here: Whereabouts, there: Whereabouts, departure: Departure) -> bool:
     """True if the target is the unfinished copy that the source's mark names."""
-    return there.secret == here.secret and there.arrival is not None and there.arrival.copy == departure.copy
+    return (
+        there.secret == here.secret
+        and there.arrival is not None
+        and there.arrival.copy == departure.copy
+    )
 
 
 def _is_whole_copy(here: Whereabouts, there: Whereabouts) -> bool:
@@ -366,7 +378,9 @@ async def _frame(engine: Engine, era: bytes) -> Frame:
     return frame
 
 
-def pieces_of(engine: Engine, kind: PieceKind, era: bytes, after: bytes = b"") -> AsyncIterator[list[Piece]]:
+def pieces_of(
+    engine: Engine, kind: PieceKind, era: bytes, after: bytes = b""
+) -> AsyncIterator[list[Piece]]:
     """Yield the pieces of one kind and era in pages, in the order of their keys, from the first key beyond ``after``."""
     return pages(lambda key: engine.pieces(kind, era, key, PAGE), lambda piece: piece.key, after)
 

@@ -45,7 +45,9 @@ def begin_notes(backup: Path, id: str, *, server: str = "") -> None:
     try:
         note_beside(backup, {"backup": id} | ({"server": server} if server else {}))
     except OSError as exc:
-        raise StorageError(f"the notes of erasures beside {backup} cannot be written ({exc})") from exc
+        raise StorageError(
+            f"the notes of erasures beside {backup} cannot be written ({exc})"
+        ) from exc
 
 
 def note_beside(backup: Path, line: Mapping[str, Any]) -> None:
@@ -102,7 +104,9 @@ def _noted(line: bytes) -> dict[str, Any] | None:
     """Return a line of the notes with its ids read; None if it cannot be read."""
     try:
         noted = json.loads(line)
-        if not isinstance(noted, dict) or noted.keys().isdisjoint({"backup", "era", "records", "torn"}):
+        if not isinstance(noted, dict) or noted.keys().isdisjoint(
+            {"backup", "era", "records", "torn"}
+        ):
             return None
         if "era" in noted:
             noted["era"] = UUID(noted["era"])

@@ -54,14 +54,20 @@ async def retain_memories(
     def is_due(one: Memory) -> bool:
         table = erase_days if one.archived else archive_days
         days = table.get(one.kind, table.get(ANY_KIND))
-        return days is not None and last_touch(one, uses.get(one.id, UNUSED)) < now - timedelta(days=days)
+        return days is not None and last_touch(one, uses.get(one.id, UNUSED)) < now - timedelta(
+            days=days
+        )
 
     due = [one for one in standing if is_due(one) and not is_kept(one)]
-    archiving = [Archive(one.id, one.version, "kept long enough") for one in due if not one.archived]
+    archiving = [
+        Archive(one.id, one.version, "kept long enough") for one in due if not one.archived
+    ]
     erasing = tuple(one.id for one in due if one.archived)[:PAGE]
     archived = erased = None
     if archiving:
-        archived = await door.write(owner, WHOLE, _SYSTEM, archiving[:PAGE], request=None, dry_run=dry_run)
+        archived = await door.write(
+            owner, WHOLE, _SYSTEM, archiving[:PAGE], request=None, dry_run=dry_run
+        )
     if erasing:
         erased = await engine.erase(Target(owner, WHOLE, _SYSTEM, erasing, dry_run=dry_run), now)
     return Retained(owner, archived if archived and archived.items else None, erased)

@@ -37,7 +37,9 @@ async def is_formed(records: Records, thread: Thread) -> bool:
     return await last_place(records, thread) <= thread.formed_through
 
 
-async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) -> AsyncIterator[list[Thread]]:
+async def pending_threads(
+    records: Records, owner: Owner, view: View = WHOLE
+) -> AsyncIterator[list[Thread]]:
     """Yield the owner's threads that a view sees and that have messages not formed yet, in lists."""
     async for page in every_page(records, owner, view, _THREADS, _PAGE):
         found = [
@@ -75,7 +77,11 @@ async def formed_parts(
             step.at,
             through,
             tuple(LeftOutPart(part, code) for part, code in entry.note.get(LEFT_OUT, ())),
-            tuple(ReceiptItem(one.verb, one.type, one.id, one.after) for one in lines if one.id in seen),
+            tuple(
+                ReceiptItem(one.verb, one.type, one.id, one.after)
+                for one in lines
+                if one.id in seen
+            ),
             tuple(entry.note.get(SCHEMAS, ())),
             Usage.model_validate(entry.note.get(USED, {})),
             int(entry.note.get(TOKENS_CUT, 0)),
@@ -84,7 +90,9 @@ async def formed_parts(
     return parts
 
 
-async def make_due(records: Records, door: Door, forming: Forming, owners: Collection[Owner]) -> None:
+async def make_due(
+    records: Records, door: Door, forming: Forming, owners: Collection[Owner]
+) -> None:
     """Add jobs that form the owners' threads after the usual pause, for agents whose settings allow it."""
     # The import may have brought agents with settings of their own.
     forming.of_agents.changed()

@@ -158,7 +158,9 @@ async def _remove_threads(engine: Engine, clock: Clock, owner: Owner, before: da
             continue
         said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id)
         messages = [
-            one async for one in every_record(engine, owner, WITH_EXPIRED, said) if isinstance(one, Message)
+            one
+            async for one in every_record(engine, owner, WITH_EXPIRED, said)
+            if isinstance(one, Message)
         ]
         late = messages and messages[-1].recorded_at >= before
         if late or any(one.seq > thread.formed_through for one in messages):
@@ -175,7 +177,9 @@ async def _remove_episodes(engine: Engine, clock: Clock, owner: Owner, before: d
         await _remove(engine, clock, owner, ids[start : start + _PAGE])
 
 
-async def _remove(engine: Engine, clock: Clock, owner: Owner, ids: Sequence[UUID]) -> ErasureReceipt:
+async def _remove(
+    engine: Engine, clock: Clock, owner: Owner, ids: Sequence[UUID]
+) -> ErasureReceipt:
     """Remove records by their age in one commit; the ledger's entry and the log say what went."""
     target = Target(owner, WITH_EXPIRED, Actor("system"), tuple(ids), ageing=True)
     receipt = await engine.erase(target, clock())
@@ -190,7 +194,9 @@ def _say(what: str, receipt: ErasureReceipt) -> None:
         _log.info("%s, of one owner: %s (%s)", what, counts, receipt.state)
 
 
-async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncIterator[tuple[UUID, ...]]:
+async def _leaving(
+    engine: Engine, owner: Owner, before: datetime
+) -> AsyncIterator[tuple[UUID, ...]]:
     """Yield the ids of an owner's messages that may be removed, in parts."""
     waiting: list[UUID] = []
     async for thread in every_record(engine, owner, WITH_EXPIRED, _THREADS):

@@ -13,8 +13,22 @@ from memoranda.book.admin.book_copy import PAGE, pages, pieces_of
 from memoranda.book.admin.pending_threads import make_due
 from memoranda.book.forming_jobs import Forming
 from memoranda.door import Door, pack_terms
-from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
-from memoranda.model.book_rows import EntryPiece, OwnerPieces, Piece, PieceKind, ReadPiece, StonePiece
+from memoranda.errors import (
+    Conflict,
+    Erased,
+    InvalidInput,
+    MemorandaError,
+    NotAllowed,
+    StorageError,
+)
+from memoranda.model.book_rows import (
+    EntryPiece,
+    OwnerPieces,
+    Piece,
+    PieceKind,
+    ReadPiece,
+    StonePiece,
+)
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
 from memoranda.model.query import Progress
@@ -60,7 +74,10 @@ _DEVELOPMENT_FORMATS = ("memoranda", "commonplace")
 
 
 #: What the first line of an export says where secrets are masked.
-FOR_READING = {"masked": True, "note": "for reading only: secrets are masked, and it cannot be imported"}
+FOR_READING = {
+    "masked": True,
+    "note": "for reading only: secrets are masked, and it cannot be imported",
+}
 
 
 def refuse_file(reason: str) -> NoReturn:
@@ -72,13 +89,19 @@ def check_head(text: object) -> dict[str, Any]:
     """Return the first line of an export; raise InvalidInput if it is of something else, or was made for reading only."""
     head = parsed_line(text)
     if isinstance(head, str) or head["line"] != "head":
-        refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
+        refuse_file(
+            "its first line is not that of a Memoranda export; give a file that `export` wrote"
+        )
     if head.get("format") in _DEVELOPMENT_FORMATS:
         refuse_file("it is an export of a development build, which no release reads")
     if head.get("format") != FORMAT:
-        refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
+        refuse_file(
+            "its first line is not that of a Memoranda export; give a file that `export` wrote"
+        )
     if head.get("version") != FORMAT_VERSION:
-        refuse_file(f"export format {head.get('version')}; this program reads up to {FORMAT_VERSION}")
+        refuse_file(
+            f"export format {head.get('version')}; this program reads up to {FORMAT_VERSION}"
+        )
     if head.get("masked"):
         refuse_file(
             "this export is for reading only: masks stand in place of secrets, and an import would store the masks; give an export "
@@ -123,7 +146,8 @@ class OwnerPart:
 
 #: The order in which records of several types can be taken in, each resting only on what came before.
 _ORDER = {
-    type_: place for place, type_ in enumerate((RecordType.THREAD, RecordType.MESSAGE, RecordType.EPISODE))
+    type_: place
+    for place, type_ in enumerate((RecordType.THREAD, RecordType.MESSAGE, RecordType.EPISODE))
 }
 
 
@@ -162,7 +186,9 @@ class Transfer:
             )
         secret = (await self._engine.whereabouts()).secret
         head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
-        yield json.dumps({**head, **(FOR_READING if masked else {"key": export_format.key_name(secret)})})
+        yield json.dumps(
+            {**head, **(FOR_READING if masked else {"key": export_format.key_name(secret)})}
+        )
         if owner is None and not masked:
             yield json.dumps(export_format.book_line(await self._book()), ensure_ascii=False)
         exported = 0
@@ -172,8 +198,12 @@ class Transfer:
             if whole is not None:
                 exported += 1
                 # Read last: what an owner had before a restriction goes with it.
-                limit = await self._engine.restriction(party) if found is None else found.restriction
-                for line in self._part_lines(whole, limit, secret, private=owner is None, masked=masked):
+                limit = (
+                    await self._engine.restriction(party) if found is None else found.restriction
+                )
+                for line in self._part_lines(
+                    whole, limit, secret, private=owner is None, masked=masked
+                ):
                     yield line
             if found is not None:
                 showing = masked_record if masked else export_format.unchanged
@@ -192,7 +222,9 @@ class Transfer:
     ) -> Iterator[str]:
         """Yield the lines of one owner's part; those of an export that can be imported have digests."""
         if masked:
-            for line in export_format.owner_lines(whole, restriction, private=False, showing=masked_record):
+            for line in export_format.owner_lines(
+                whole, restriction, private=False, showing=masked_record
+            ):
                 yield json.dumps(line, ensure_ascii=False)
             return
         era = str(UUID(bytes=whole.frame.era))
@@ -211,13 +243,17 @@ class Transfer:
                     keys = [(e.operation, e.request) for e in entries if isinstance(e, EntryPiece)]
                     operations = tuple((id, request) for id, request in keys if id and request)
                     ended.append(
-                        export_format.EndedEra(UUID(bytes=era), frame.digest, frame.erased_at, operations)
+                        export_format.EndedEra(
+                            UUID(bytes=era), frame.digest, frame.erased_at, operations
+                        )
                     )
         stones = [piece async for piece in self._pieces(PieceKind.STONE, b"")]
         restricting = [
             line
             async for line in self._pieces(PieceKind.READ, b"")
-            if isinstance(line, ReadPiece) and line.verb in RESTRICTING and line.tenant == self._tenant
+            if isinstance(line, ReadPiece)
+            and line.verb in RESTRICTING
+            and line.tenant == self._tenant
         ]
         here = {line.owner for line in restricting}
         secret = (await engine.whereabouts()).secret
@@ -306,7 +342,9 @@ class _Intake:
             self.report.ignored["about"] += 1
         elif self._part is None:
             if not self._astray:
-                self._error(number, f"a line of kind {line['line']!r:.40} belongs to no owner: export again")
+                self._error(
+                    number, f"a line of kind {line['line']!r:.40} belongs to no owner: export again"
+                )
             self._astray = True
         elif line["line"] == "end":
             self._part.add(number, line)
@@ -366,7 +404,9 @@ class _Intake:
             id = self._tenant if line.kind is OwnerKind.TENANT else line.id
             owner = Owner(tenant=self._tenant, kind=line.kind, id=id)
             if owner in self.owners:
-                raise export_format.broken(0, "the file has this owner already: give each owner once")
+                raise export_format.broken(
+                    0, "the file has this owner already: give each owner once"
+                )
             self.owners.add(owner)
             dump = export_format.parse(owner, part.lines)
             secret = (await self._engine.whereabouts()).secret
@@ -375,7 +415,9 @@ class _Intake:
             if line.restriction is not None:
                 # First, so that at no moment anything of the owner can be read.
                 since, now = line.restriction.at, self._door.clock()
-                await self._engine.restrict(owner, line.restriction.appends, now, CALLER.get(), since)
+                await self._engine.restrict(
+                    owner, line.restriction.appends, now, CALLER.get(), since
+                )
             if not await self._adopt(dump, secret):
                 await self._merge(dump, part)
             self.report.owners += 1
@@ -389,7 +431,12 @@ class _Intake:
     def _is_changed(self, part: OwnerPart, era: str, own: bytes) -> bool:
         """Report each line that was changed after the export; if the file's key is not known, report that instead."""
         secret = next(
-            (key for key in (self._secret, own) if key and export_format.key_name(key) == self._key), None
+            (
+                key
+                for key in (self._secret, own)
+                if key and export_format.key_name(key) == self._key
+            ),
+            None,
         )
         if secret is None:
             self.report.unchecked += 1
@@ -449,7 +496,9 @@ class _Intake:
         except MemorandaError as exc:
             self._error(part.numbers[each.item], str(exc))
 
-    async def _import(self, owner: Owner, era: UUID, some: Sequence[export_format.DumpedVersion]) -> None:
+    async def _import(
+        self, owner: Owner, era: UUID, some: Sequence[export_format.DumpedVersion]
+    ) -> None:
         changes = [Import(each.record, era=era, unlisted=each.unlisted) for each in some]
         receipt = await self._door.write(owner, WHOLE, Actor("owner"), changes, request=None)
         self.report.records.update(item.type.value for item in receipt.items)

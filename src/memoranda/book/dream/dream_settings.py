@@ -24,7 +24,11 @@ class DreamSettings(Value):
     """What a night does with memories, and when. Every setting has an effect; an unknown one is refused."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, allow_inf_nan=False
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        allow_inf_nan=False,
     )
 
     enabled: bool = Field(
@@ -56,10 +60,14 @@ class DreamSettings(Value):
         default=False, description="True is refused: merging memories loses true ones."
     )
     max_cost_per_run: float = Field(
-        default=0.5, ge=0, description="For EDDI's name alone: a night asks no model, so it costs nothing."
+        default=0.5,
+        ge=0,
+        description="For EDDI's name alone: a night asks no model, so it costs nothing.",
     )
     max_users_per_run: int = Field(
-        default=1000, ge=1, description="Owners in one night; the next night begins with those after them."
+        default=1000,
+        ge=1,
+        description="Owners in one night; the next night begins with those after them.",
     )
     cross_agent_maintenance: bool = Field(
         default=False, description="Whether the nights of this agent look at all agents' memories."
@@ -69,7 +77,9 @@ class DreamSettings(Value):
     @classmethod
     def _known_zone(cls, given: str) -> str:
         if given != OWNERS_ZONE and zone_named(given) is None:
-            raise ValueError(f"{given!r} is no time zone; give a name such as 'Europe/Berlin', or 'owner'")
+            raise ValueError(
+                f"{given!r} is no time zone; give a name such as 'Europe/Berlin', or 'owner'"
+            )
         return given
 
     @field_validator("schedule")
@@ -79,7 +89,9 @@ class DreamSettings(Value):
         from cronsim import CronSim, CronSimError  # noqa: PLC0415
 
         try:
-            if len(given.split()) == 5 and next(CronSim(given, datetime(2026, 1, 1, tzinfo=UTC)), None):
+            if len(given.split()) == 5 and next(
+                CronSim(given, datetime(2026, 1, 1, tzinfo=UTC)), None
+            ):
                 return given
         except CronSimError:
             pass
@@ -100,7 +112,9 @@ class DreamSettings(Value):
         """Return when the next night begins, in the zone of the settings unless another is given; on a day of a clock change once."""
         from cronsim import CronSim  # noqa: PLC0415
 
-        last = now.astimezone(zone or (UTC if self.time_zone == OWNERS_ZONE else ZoneInfo(self.time_zone)))
+        last = now.astimezone(
+            zone or (UTC if self.time_zone == OWNERS_ZONE else ZoneInfo(self.time_zone))
+        )
         return max(next(CronSim(self.schedule, last)).astimezone(UTC), now + timedelta(seconds=1))
 
     def check(self, settings: Mapping[str, Any]) -> DreamSettings:
@@ -112,8 +126,12 @@ class DreamSettings(Value):
                 from difflib import get_close_matches  # noqa: PLC0415 - only for this message
 
                 near = get_close_matches(to_camel(name), names, 1)
-                meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}"
-                raise InvalidInput(f"{_AT}.{name}: nothing reads this; {meant}", field=f"{_AT}.{name}")
+                meant = (
+                    f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}"
+                )
+                raise InvalidInput(
+                    f"{_AT}.{name}: nothing reads this; {meant}", field=f"{_AT}.{name}"
+                )
         try:
             return type(self).model_validate({**self.model_dump(by_alias=True), **own})
         except ValidationError as exc:

@@ -75,7 +75,11 @@ async def dream(
         if everybody or (one.agent not in apart if agent is None else one.agent == agent)
     ]
     uses = await engine.uses(owner, WHOLE, [one.id for one in own])
-    waking = [Restore(one.id) for one in own if one.archived and _used_since(one, uses.get(one.id, UNUSED))]
+    waking = [
+        Restore(one.id)
+        for one in own
+        if one.archived and _used_since(one, uses.get(one.id, UNUSED))
+    ]
     days = settings.prune_stale_after_days
     why = f"not used for {days:g} days"
     changes: list[Change] = [
@@ -85,10 +89,19 @@ async def dream(
     if settings.contradiction_resolution == "keep_newest":
         changes += _settling(own, now)
     write = partial(
-        door.write, owner, WHOLE, _SYSTEM, request=None, note={"dream": agent or ""}, dry_run=dry_run
+        door.write,
+        owner,
+        WHOLE,
+        _SYSTEM,
+        request=None,
+        note={"dream": agent or ""},
+        dry_run=dry_run,
     )
     receipt = await _written(write, changes[: door.limits.batch], waking[: door.limits.batch])
-    done = {verb: tuple(i.id for i in receipt.items if i.verb is verb) if receipt else () for verb in _TOLD}
+    done = {
+        verb: tuple(i.id for i in receipt.items if i.verb is verb) if receipt else ()
+        for verb in _TOLD
+    }
     read = standing
     if agent is not None and not everybody:
         read = [one for one in standing if one.audience.readable_by(View(agent=agent))]
@@ -99,7 +112,9 @@ async def dream(
         done[Verb.ARCHIVE],
         done[Verb.RESTORE],
         tuple(
-            one.loser for one in changes if isinstance(one, Supersede) and one.loser in done[Verb.SUPERSEDE]
+            one.loser
+            for one in changes
+            if isinstance(one, Supersede) and one.loser in done[Verb.SUPERSEDE]
         ),
         tuple(contradictions(read, now)) if settings.detect_contradictions else (),
         {part.id: part.code for part in receipt.ignored if part.id is not None} if receipt else {},

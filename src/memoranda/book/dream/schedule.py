@@ -55,7 +55,9 @@ class Schedule:
 async def schedules(engine: Engine, most: int) -> list[Schedule]:
     """Return the scheduled nights, those that are due first."""
     jobs = [job for job in await engine.jobs(None, most) if job.kind == NIGHT]
-    found = [Schedule(job.key or None, _state(job), job.run_at, job.tries, job.error) for job in jobs]
+    found = [
+        Schedule(job.key or None, _state(job), job.run_at, job.tries, job.error) for job in jobs
+    ]
     return sorted(found, key=lambda one: one.next_at)
 
 
@@ -67,7 +69,9 @@ def _state(job: Job) -> ScheduleState:
     return "FAILED" if job.tries else "PENDING"
 
 
-def next_night(agent: str | None, settings: DreamSettings, now: datetime, after: str = "") -> JobDraft:
+def next_night(
+    agent: str | None, settings: DreamSettings, now: datetime, after: str = ""
+) -> JobDraft:
     """Return the job of an agent's next night, which begins with the owners after a name."""
     delay = (settings.next_night(now) - now).total_seconds()
     return JobDraft(NIGHT, agent or "", {"after": after} if after else {}, delay=delay)

@@ -21,7 +21,9 @@ from memoranda.ports import Engine
 
 #: Records that one commit erases, with what was derived from them.
 PORTION: Final = 500
-TYPES: Final = frozenset({RecordType.MEMORY, RecordType.MESSAGE, RecordType.EPISODE, RecordType.THREAD})
+TYPES: Final = frozenset(
+    {RecordType.MEMORY, RecordType.MESSAGE, RecordType.EPISODE, RecordType.THREAD}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,21 @@ class BulkReceipt:
             pending_because=receipt.pending_because,
             still_in=receipt.still_in,
             unchecked=receipt.unchecked,
-            left_to_do="; ".join(dict.fromkeys(filter(None, (self.left_to_do, receipt.left_to_do)))),
+            left_to_do="; ".join(
+                dict.fromkeys(filter(None, (self.left_to_do, receipt.left_to_do)))
+            ),
         )
 
 
 async def forget_matching(
-    planning: Planning, engine: Engine, owner: Owner, view: View, only: Filter, *, dry: bool, backups: bool
+    planning: Planning,
+    engine: Engine,
+    owner: Owner,
+    view: View,
+    only: Filter,
+    *,
+    dry: bool,
+    backups: bool,
 ) -> BulkReceipt:
     """Forget the records that a filter selects, some in each commit; with ``dry`` only count them."""
     found, ids = await _matching(engine, owner, view, only)

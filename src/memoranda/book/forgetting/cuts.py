@@ -6,7 +6,15 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from memoranda.book.forgetting.facts import LEAST, PERSON, Fact, Words, holds, is_of_somebody_else, words_of
+from memoranda.book.forgetting.facts import (
+    LEAST,
+    PERSON,
+    Fact,
+    Words,
+    holds,
+    is_of_somebody_else,
+    words_of,
+)
 from memoranda.book.forgetting.other_people import OWN, is_about_somebody_else
 from memoranda.first_use import expression
 from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE
@@ -61,7 +69,9 @@ def cuts(
     quoted = list(_quoted(text, quotes))
     found: list[tuple[Place, str]] = []
     for place in places:
-        found += _Sentence(fact, text, place, beside, others, repeats=repeats, made=made).told(quoted)
+        found += _Sentence(fact, text, place, beside, others, repeats=repeats, made=made).told(
+            quoted
+        )
     for wrapped in wrapped_places(text, places):
         if not any(wrapped[0] <= start < wrapped[1] for (start, _), _ in found):
             why = _why(fact, text[slice(*wrapped)], terms_in(beside))
@@ -224,7 +234,11 @@ class _Sentence:
         if not fact.strangers.isdisjoint(terms_in(words)):
             return True
         owner = _ITS_OWNER.search(words)
-        if owner is not None and owner[1][0].isupper() and fact.strangers.isdisjoint(terms_in(owner[1])):
+        if (
+            owner is not None
+            and owner[1][0].isupper()
+            and fact.strangers.isdisjoint(terms_in(owner[1]))
+        ):
             return owner[1].casefold() not in {
                 *fact.names,
                 "it",
@@ -278,7 +292,8 @@ class _Sentence:
         clauses = clause_places(self._text, self._place)
         touched = [self._parts[at] for at in chosen]
         return len(clauses) > 1 and any(
-            not any(start < clause[1] and clause[0] < end for start, end in touched) for clause in clauses
+            not any(start < clause[1] and clause[0] < end for start, end in touched)
+            for clause in clauses
         )
 
 
@@ -304,7 +319,9 @@ def _as_owners(text: str) -> str:
     return _OF_OWNER.sub(lambda found: "you".ljust(len(found[0])), text)
 
 
-def _without_joins_inside(parts: Sequence[Place], values: Sequence[Place], offset: int) -> list[Place]:
+def _without_joins_inside(
+    parts: Sequence[Place], values: Sequence[Place], offset: int
+) -> list[Place]:
     """Return the parts of a sentence as one where a number in words goes over the border between them."""
     joined: list[Place] = []
     for start, end in parts:

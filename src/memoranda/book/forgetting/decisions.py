@@ -48,7 +48,9 @@ class PendingForgetting:
     due: datetime | None
 
 
-async def pending_forgettings(engine: Engine, owner: Owner, view: View) -> tuple[PendingForgetting, ...]:
+async def pending_forgettings(
+    engine: Engine, owner: Owner, view: View
+) -> tuple[PendingForgetting, ...]:
     """Return what is hidden of an owner and not erased yet, oldest first; an agent sees what it hid itself."""
     found = []
     for job in await engine.jobs(None, MOST_JOBS):
@@ -76,7 +78,12 @@ async def _entry(engine: Engine, job: Job) -> Entry | None:
     assert job.owner is not None
     position = int(job.key)
     entry = next(iter(await engine.entries(job.owner, position - 1, 1)), None)
-    if entry is None or entry.position != position or entry.era != job.era or HIDDEN not in entry.note:
+    if (
+        entry is None
+        or entry.position != position
+        or entry.era != job.era
+        or HIDDEN not in entry.note
+    ):
         return None
     return entry
 
@@ -90,7 +97,8 @@ def finishing(engine: Engine, clock: Clock, on_erased: Callable[[], None]) -> Ha
         if not is_decided(job):
             # Somebody retried the job by hand; that decides nothing.
             raise Postponed(
-                "nobody has decided: run memoranda forget --finish, or memoranda undo", until=clock() + _DAY
+                "nobody has decided: run memoranda forget --finish, or memoranda undo",
+                until=clock() + _DAY,
             )
         try:
             target = Target(job.owner, WHOLE, Actor("system"), hidden=int(job.key))

@@ -95,7 +95,9 @@ def _phone(written: str) -> Part | None:
     bare = digits.lstrip("0")
     return Part(
         1.0,
-        re.compile(rf"(?<![\w+])(?:\(?\+\d{{1,3}}\)?{gap}(?:\(0\))?|\(?0{{0,2}}){gap}{gap.join(bare)}(?!\d)"),
+        re.compile(
+            rf"(?<![\w+])(?:\(?\+\d{{1,3}}\)?{gap}(?:\(0\))?|\(?0{{0,2}}){gap}{gap.join(bare)}(?!\d)"
+        ),
         is_phone=True,
     )
 
@@ -108,7 +110,10 @@ def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
     ways = [
         rf"0?{day}{_ORDINAL}{of}(?:{names})(?!\w)\.?{optional}",
         rf"(?:{names})\.?\s+(?:the\s+)?0?{day}{_ORDINAL}(?!\w){optional}",
-        *(rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d)|(?![./-]?\d)\.?)" for a, b in ((day, month), (month, day))),
+        *(
+            rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d)|(?![./-]?\d)\.?)"
+            for a, b in ((day, month), (month, day))
+        ),
         rf"{year or r'[0-9]{4}'}-{month:02}-{day:02}",
     ]
     return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})", re.IGNORECASE)
@@ -118,11 +123,17 @@ def quantity(written: str) -> Part:
     """Return a number in its spellings: with and without separators, with “k”, and in words."""
     grouped = re.fullmatch(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+", written)
     whole, _, rest = (
-        (re.sub(r"\D", "", written), "", "") if grouped else written.replace(",", ".").partition(".")
+        (re.sub(r"\D", "", written), "", "")
+        if grouped
+        else written.replace(",", ".").partition(".")
     )
     digits = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", _SEPARATORS, whole)
     number = int(whole)
-    ways = [rf"{digits}[.,]{rest}0*" if rest.strip("0") else rf"{digits}(?:[.,](?:0{{1,2}}|-+))?(?![.,]\d)"]
+    ways = [
+        rf"{digits}[.,]{rest}0*"
+        if rest.strip("0")
+        else rf"{digits}(?:[.,](?:0{{1,2}}|-+))?(?![.,]\d)"
+    ]
     if not rest.strip("0"):
         ways += in_words(number)
         if number >= 1000 and number % 100 == 0:
@@ -223,7 +234,9 @@ _THING: Final = expression(
     re.IGNORECASE,
 )
 #: Nothing but this may follow a bare number that is somebody's age.
-_ENDED: Final = expression(r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)")
+_ENDED: Final = expression(
+    r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)"
+)
 #: A word that makes another name of the one behind it: “New York” is not York.
 _BEFORE: Final = expression(
     r"(?<![^\W\d_])(new|north|south|east|west|san|santa|santo|são|saint|port|fort|mount|cape|lake|great|upper|lower|neu|nord|süd|ost|bad|nueva|nuevo|nova"
@@ -270,22 +283,41 @@ class Value:
             and not (spelled and all(word_value(part) is not None for part in word.split("-")))
         ]
         key = words_with_forms(re.sub(r"[_./-]+", " ", memory.key or ""))
-        own = [(word, forms) for word, forms in words if not any(one.fullmatch(word) for one in _SHARED)]
+        own = [
+            (word, forms)
+            for word, forms in words
+            if not any(one.fullmatch(word) for one in _SHARED)
+        ]
         saying = [one for one in (*words, *key) if one not in own and not _EMPTY.fullmatch(one[0])]
         self._common.update(form for _, forms in saying for form in forms)
         self._said_by += [folded(word.casefold()) for word, _ in saying]
-        self._words(said, own if own or parts else words, has_number=any(part.weight >= 1 for part in parts))
+        self._words(
+            said, own if own or parts else words, has_number=any(part.weight >= 1 for part in parts)
+        )
 
-    def _words(self, said: str, words: Sequence[tuple[str, frozenset[int]]], *, has_number: bool) -> None:
+    def _words(
+        self, said: str, words: Sequence[tuple[str, frozenset[int]]], *, has_number: bool
+    ) -> None:
         """Add words: names and codes tell the value alone, and so does the only rare word where there is nothing else."""
-        written = {token[0] for token in _TOKEN.finditer(said) if token.start() > 0 and token[0][0].isupper()}
-        named = [word for word, _ in words if any(one.casefold() == word.casefold() for one in written)]
+        written = {
+            token[0]
+            for token in _TOKEN.finditer(said)
+            if token.start() > 0 and token[0][0].isupper()
+        }
+        named = [
+            word for word, _ in words if any(one.casefold() == word.casefold() for one in written)
+        ]
         rare = len(words) - len(named)
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
             if word in named or is_code:
                 at = next(
-                    (one.start() for one in _TOKEN.finditer(said) if one[0].casefold() == word.casefold()), 0
+                    (
+                        one.start()
+                        for one in _TOKEN.finditer(said)
+                        if one[0].casefold() == word.casefold()
+                    ),
+                    0,
                 )
                 before = _before(said, at)
                 self._parts.append(Part(1.0, forms=forms, is_name=word in named, before=before))
@@ -350,11 +382,15 @@ class Value:
             return False
         # A search for a few letters is much faster than the pattern of all spellings.
         lowered = text.lower()
-        return any(hint in lowered for hint in self._hints) and self._numbers.search(text) is not None
+        return (
+            any(hint in lowered for hint in self._hints) and self._numbers.search(text) is not None
+        )
 
     @cached_property
     def _hints(self) -> frozenset[str]:
-        return frozenset(hint for one in self._parts if one.spellings is not None for hint in one.hints)
+        return frozenset(
+            hint for one in self._parts if one.spellings is not None for hint in one.hints
+        )
 
     @cached_property
     def _numbers(self) -> re.Pattern[str] | None:
@@ -364,7 +400,10 @@ class Value:
     def has_number(self, text: str) -> bool:
         """True if a text has a number of the value that tells it alone."""
         return any(
-            one.weight >= 1 and one.spellings is not None and not one.is_date and one.spellings.search(text)
+            one.weight >= 1
+            and one.spellings is not None
+            and not one.is_date
+            and one.spellings.search(text)
             for one in self._parts
         )
 
@@ -383,13 +422,18 @@ class Value:
 
     def is_said_by(self, text: str) -> bool:
         """True if a text has a word that says what the value is, but for "my"."""
-        if not self.common.isdisjoint(terms_in(text)) or any(unit.search(text) for unit in self._units):
+        if not self.common.isdisjoint(terms_in(text)) or any(
+            unit.search(text) for unit in self._units
+        ):
             return True
         if self._is_state and _I_AM.search(text):
             return True
         if any(family.search(text) for family in self._families):
             return True
-        return self._beginnings is not None and self._beginnings.search(folded(text.casefold())) is not None
+        return (
+            self._beginnings is not None
+            and self._beginnings.search(folded(text.casefold())) is not None
+        )
 
     def _found(self, text: str) -> Iterator[tuple[tuple[int, int], Part]]:
         for part in self._parts:
@@ -398,7 +442,9 @@ class Value:
                     if self._has_another_unit(text[found.end() : found.end() + 12].lstrip()):
                         continue
                     near = text[max(found.start() - 12, 0) : found.end() + 24]
-                    weak = part.weight < 1 or (part.is_bare_in(found[0]) and not _CURRENCY.search(near))
+                    weak = part.weight < 1 or (
+                        part.is_bare_in(found[0]) and not _CURRENCY.search(near)
+                    )
                     if (
                         weak
                         and self._is_age
@@ -408,8 +454,13 @@ class Value:
                     ):
                         yield found.span(), part._replace(weight=1.0)
                     else:
-                        told = not weak or ((self._is_number or part.weight >= 1) and self.is_said_by(near))
-                        yield found.span(), part._replace(weight=1.0 if told else min(part.weight, 0.5))
+                        told = not weak or (
+                            (self._is_number or part.weight >= 1) and self.is_said_by(near)
+                        )
+                        yield (
+                            found.span(),
+                            part._replace(weight=1.0 if told else min(part.weight, 0.5)),
+                        )
         words = [one for one in self._parts if one.forms]
         tokens = list(_TOKEN.finditer(text)) if words else []
         for place, token in enumerate(tokens):
@@ -417,7 +468,9 @@ class Value:
             for part in words:
                 if part.forms.isdisjoint(terms) and not (part.stem and part.stem == stem):
                     continue
-                other = part.before != _before(text, token.start()) or self._is_other(text, tokens, place)
+                other = part.before != _before(text, token.start()) or self._is_other(
+                    text, tokens, place
+                )
                 if not (part.is_name and other):
                     yield token.span(), part
 
@@ -450,4 +503,10 @@ def _before(text: str, place: int) -> str:
 
 def _stem(word: str) -> str:
     bare = folded(word.casefold()).rstrip("s")
-    return bare[:-1] if len(bare) > _SHORTEST and bare[-1] in "aeo" else bare if len(bare) > _SHORTEST else ""
+    return (
+        bare[:-1]
+        if len(bare) > _SHORTEST and bare[-1] in "aeo"
+        else bare
+        if len(bare) > _SHORTEST
+        else ""
+    )

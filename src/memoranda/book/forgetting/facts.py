@@ -10,7 +10,12 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.book.forgetting.fact_values import Value
-from memoranda.book.forgetting.other_people import OWNER, PEOPLE, SAME_PEOPLE, is_about_somebody_else
+from memoranda.book.forgetting.other_people import (
+    OWNER,
+    PEOPLE,
+    SAME_PEOPLE,
+    is_about_somebody_else,
+)
 from memoranda.first_use import expression
 from memoranda.model.memories import Memory
 from memoranda.storage.decide.strangers import OWNER_WORDS
@@ -28,10 +33,13 @@ LEAST: Final = 2
 _BRACKETS: Final = expression(r"\s*\([^()]*\)")
 
 #: A word for a relative, a friend or an animal; “Frau Berg” is a title, and the family is the owner's.
-PERSON: Final = expression(rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE)
+PERSON: Final = expression(
+    rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE
+)
 #: Before somebody who is not the one that a clause is about.
 _WITH: Final = expression(
-    r"\b(?:with|for|to|from|by|mit|bei|von|für|con|para|por|avec|chez|pour)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
+    r"\b(?:with|for|to|from|by|mit|bei|von|für|con|para|por|avec|chez|pour)\s+(?:\w+\s+){0,2}$",
+    re.IGNORECASE,
 )
 #: The words of a statement: each with the hashes of its possible forms.
 Words = tuple[tuple[str, frozenset[int]], ...]
@@ -71,7 +79,9 @@ class Fact:
     @cached_property
     def people(self) -> frozenset[str]:
         """The words for a relative or friend in the statements and their keys."""
-        return frozenset(found[0].casefold() for found in PERSON.finditer(self.said.replace("_", " ")))
+        return frozenset(
+            found[0].casefold() for found in PERSON.finditer(self.said.replace("_", " "))
+        )
 
     @cached_property
     def starts(self) -> tuple[str, ...]:
@@ -138,7 +148,9 @@ def words_of(statement: str, names: Collection[str] = ()) -> Words:
     )
 
 
-def fact_of(memories: Sequence[Memory], names: Collection[str], others: Sequence[Memory] = ()) -> Fact:
+def fact_of(
+    memories: Sequence[Memory], names: Collection[str], others: Sequence[Memory] = ()
+) -> Fact:
     """Return what to look for, so that every telling of these memories is found."""
     value = Value(memories, names)
     wordings: dict[Words, None] = {}
@@ -146,7 +158,10 @@ def fact_of(memories: Sequence[Memory], names: Collection[str], others: Sequence
     for memory in memories:
         wordings.update(dict.fromkeys(_wordings(memory, names)))
         for one in memory.quotes:
-            quotes[one.message] = (*quotes.get(one.message, ()), *([one.quote] if one.quote else []))
+            quotes[one.message] = (
+                *quotes.get(one.message, ()),
+                *([one.quote] if one.quote else []),
+            )
     fact = Fact(
         tuple(wordings),
         quotes,
@@ -186,7 +201,9 @@ def _strangers(fact: Fact, others: Iterable[Memory]) -> frozenset[int]:
         of_somebody = memory.subject is not None or is_of_somebody_else(said, fact)
         if fact.value.names_somebody_else(said) or (of_somebody and fact.value.held_by(said) >= 1):
             words = words_of(said, fact.names)
-            found.update(form for word, forms in words if not fact.value.held_by(word) for form in forms)
+            found.update(
+                form for word, forms in words if not fact.value.held_by(word) for form in forms
+            )
     return frozenset(found - fact.value.forms - fact.value.common - fact.forms)
 
 

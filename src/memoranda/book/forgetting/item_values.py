@@ -18,7 +18,9 @@ from memoranda.storage.decide.redaction import places_of, texts_of
 _AT_ONCE: Final = 500
 
 
-async def earlier_values(records: Records, owner: Owner, view: View, items: Iterable[Item]) -> Sequence[Item]:
+async def earlier_values(
+    records: Records, owner: Owner, view: View, items: Iterable[Item]
+) -> Sequence[Item]:
     """Return the earlier values of items that the view may read, each in its first version."""
     changed = {item.id: item for item in items if item.version > 1}
     ids, found = list(changed), dict[tuple[UUID, datetime], Item]()

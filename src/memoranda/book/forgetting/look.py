@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
@@ -11,7 +19,14 @@ from uuid import UUID
 from memoranda.book.forgetting.cuts import tells, tells_value
 from memoranda.book.forgetting.facts import Fact, fact_of
 from memoranda.book.forgetting.item_values import as_stored, earlier_values
-from memoranda.book.forgetting.model_findings import MOST, Text, is_near, named_part, price, told_by_model
+from memoranda.book.forgetting.model_findings import (
+    MOST,
+    Text,
+    is_near,
+    named_part,
+    price,
+    told_by_model,
+)
 from memoranda.book.forgetting.tellings import (
     each_once,
     made_of,
@@ -56,7 +71,12 @@ def may_forget(view: View, record: Record) -> bool:
 
 
 def every(
-    records: Records, owner: Owner, view: View, *types: RecordType, withdrawn: bool = False, **only: Any
+    records: Records,
+    owner: Owner,
+    view: View,
+    *types: RecordType,
+    withdrawn: bool = False,
+    **only: Any,
 ) -> AsyncIterator[Record]:
     """Return the records of these types that a view sees, page by page; or those that were withdrawn."""
     wanted = Filter(types=frozenset(types), withdrawn=withdrawn, **only)
@@ -110,10 +130,14 @@ class Look:
             if memory.id not in told and not self._sort(memory, tellings_of(facts, memory)):
                 self._collect(facts, memory, None, memory.content)
         for profile in profiles:
-            self._sort(profile, each_once([one for fact in facts for one in profile_values(profile, fact)]))
+            self._sort(
+                profile, each_once([one for fact in facts for one in profile_values(profile, fact)])
+            )
         for message in messages:
             self._read(facts, message)
-        await self._made(facts, [one for one in later if isinstance(one, (Thread, Episode, Overflow))])
+        await self._made(
+            facts, [one for one in later if isinstance(one, (Thread, Episode, Overflow))]
+        )
         await self._items(facts)
 
     async def ask(self, ask: AskModel) -> None:
@@ -133,7 +157,9 @@ class Look:
         for name, (id, version, span) in named.items():
             record = records.get(id)
             if record is None or record.version != version:
-                raise Stale(f"take: the record of {name!r} has changed since; look again, then decide")
+                raise Stale(
+                    f"take: the record of {name!r} has changed since; look again, then decide"
+                )
             if name not in have and (text := _own_texts(record).get(span.path)):
                 self._take_part(record, Text(record, span.path, text).part(span.start, span.end))
 
@@ -149,7 +175,9 @@ class Look:
 
     def _collect(self, facts: Sequence[Fact], record: Record, path: str | None, text: str) -> None:
         """Keep a text for a language model if it shares a word or a topic with a fact, or is a source of it."""
-        if self.collects and any(record.id in fact.sources or is_near(fact, text) for fact in facts):
+        if self.collects and any(
+            record.id in fact.sources or is_near(fact, text) for fact in facts
+        ):
             self.near.append(Text(record, path, text))
             self.all_near += 1
 
@@ -176,13 +204,17 @@ class Look:
         if self.taken or self.same:
             memories = await self._memories([fact_of(group, names) for group in groups])
         taken = len(self.same)
-        groups = [self._with_memories(group, names, self._others(memories, groups)) for group in groups]
+        groups = [
+            self._with_memories(group, names, self._others(memories, groups)) for group in groups
+        ]
         if len(self.same) > taken:
             memories = await self._memories([fact_of(group, names) for group in groups])
         others = self._others(memories, groups)
         return [fact_of(group, names, others) for group in groups], memories
 
-    def _others(self, memories: Sequence[Memory], groups: Sequence[Sequence[Memory]]) -> list[Memory]:
+    def _others(
+        self, memories: Sequence[Memory], groups: Sequence[Sequence[Memory]]
+    ) -> list[Memory]:
         """Return the statements that stay."""
         gone = {memory.id for group in groups for memory in group}
         return [memory for memory in memories if memory.active and memory.id not in gone]
@@ -223,7 +255,11 @@ class Look:
                 group += self._take(memory, memory.content)
             elif memory.id in meant.supersedes or is_older:
                 self.earlier += [] if memory in self.earlier else [memory]
-                if self.takes_earlier and memory.id not in self.keep and may_forget(self.view, memory):
+                if (
+                    self.takes_earlier
+                    and memory.id not in self.keep
+                    and may_forget(self.view, memory)
+                ):
                     self.taken += [] if memory in self.taken else [memory]
                     group.append(memory)
             else:
@@ -242,7 +278,9 @@ class Look:
         new: list[Memory] = []
         for memory in fact.near:
             is_of_owner = fact.is_of_owner(f"{memory.subject or ''} {memory.content}")
-            its_own = memory.key not in keys and _subject(memory) == _subject(said[0]) and not is_of_owner
+            its_own = (
+                memory.key not in keys and _subject(memory) == _subject(said[0]) and not is_of_owner
+            )
             if its_own and (
                 any(tells(fact, text) for text in _statements_of(memory))
                 or self._has_value_of_source(fact, memory)
@@ -255,7 +293,9 @@ class Look:
     def _has_value_of_source(self, fact: Fact, memory: Memory) -> bool:
         """True if a memory has the value from a message from which a memory of the fact has it."""
         cited = {one.message for one in memory.quotes if one.quote}
-        sources = [source for source in memory.sources if source in fact.sources and source not in cited]
+        sources = [
+            source for source in memory.sources if source in fact.sources and source not in cited
+        ]
         return bool(sources) and tells_value(fact, memory.content)
 
     def _take(self, memory: Memory, text: str) -> list[Memory]:
@@ -272,7 +312,11 @@ class Look:
         told = tellings_of(facts, message)
         if self._sort(message, told):
             self._threads.add(message.thread)
-        elif any(message.id in fact.sources for fact in facts) and not told and message.content != NO_WORDS:
+        elif (
+            any(message.id in fact.sources for fact in facts)
+            and not told
+            and message.content != NO_WORDS
+        ):
             self._name(message, message.content, SOURCE)
         if not told and message.content != NO_WORDS:
             self._collect(facts, message, None, message.content)
@@ -281,13 +325,17 @@ class Look:
         """Find the sentences to take from what was made of messages: episodes, summaries and formed titles."""
         said: dict[UUID, frozenset[int]] = {}
         for record in records:
-            thread: UUID | None = record.id if isinstance(record, Thread) else getattr(record, "thread", None)
+            thread: UUID | None = (
+                record.id if isinstance(record, Thread) else getattr(record, "thread", None)
+            )
             if thread is not None and thread in self._threads and thread not in said:
                 said[thread] = await self._said_in(facts, thread)
             told = [
                 one
                 for pointer, text in made_texts(record)
-                for one in made_of(facts, record, pointer, text, None if thread is None else said.get(thread))
+                for one in made_of(
+                    facts, record, pointer, text, None if thread is None else said.get(thread)
+                )
             ]
             self._sort(record, told)
             if isinstance(record, (Thread, Episode)) and not told:
@@ -316,7 +364,9 @@ class Look:
             if named is not None and self._sort(item, [named]):
                 self.same.append(item)
         for value in await earlier_values(self.records, self.owner, self.view, items):
-            self._sort(by_id[value.id], [as_stored(one, value) for one in tellings_of(facts, value)])
+            self._sort(
+                by_id[value.id], [as_stored(one, value) for one in tellings_of(facts, value)]
+            )
 
     def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
         """Sort parts of a record into those to take, to list and to name; return True if any is taken."""

@@ -26,7 +26,9 @@ _CLEAR: Final = 1.5
 _CANDIDATES: Final = 10
 _OF_KEY: Final = 1000
 #: What joins the names of several facts.
-_JOINS: Final = expression(r"\s*[,;&]\s*(?:(?:and|und|y|et)\s+)?|\s+(?:and|und|y|et)\s+", re.IGNORECASE)
+_JOINS: Final = expression(
+    r"\s*[,;&]\s*(?:(?:and|und|y|et)\s+)?|\s+(?:and|und|y|et)\s+", re.IGNORECASE
+)
 
 #: Recall, as a book has it.
 Recall = Callable[..., Awaitable[Hits]]
@@ -48,7 +50,9 @@ class Meant:
         name, said = self.unclear
         if not self.memories:
             lacks = "answers" if name == "about" else "has the key"
-            raise NotFound(f"{name}: no memory that this view sees {lacks} {said!r}; nothing was forgotten")
+            raise NotFound(
+                f"{name}: no memory that this view sees {lacks} {said!r}; nothing was forgotten"
+            )
         listed = "; ".join(f"{memory.id} {quote(memory.content, 80)!r}" for memory in self.memories)
         raise Conflict(
             f"{name}: {said!r} may mean several memories, and nothing was forgotten; give the id of one: {listed}"
@@ -79,7 +83,9 @@ async def meant(
     if unclear := next((one for one in found if one.unclear is not None), None):
         return unclear
     memories = {memory.id: memory for one in found for memory in one.memories}
-    return Meant(tuple(memories.values()), {id: one.scores[id] for one in found for id in one.scores})
+    return Meant(
+        tuple(memories.values()), {id: one.scores[id] for one in found for id in one.scores}
+    )
 
 
 async def _answering(engine: Engine, recall: Recall, owner: Owner, about: str, who: Who) -> Meant:
@@ -113,7 +119,9 @@ async def _with_key(engine: Engine, owner: Owner, view: View, key: str) -> Meant
 
 def _is_of_whom(about: str, record: Record) -> bool:
     """True if a memory is about the person whom a question names, such as "my sister's age", or about the owner if it names none."""
-    said = " ".join(filter(None, (getattr(record, "subject", None), record.passage_text()))).replace("_", " ")
+    said = " ".join(
+        filter(None, (getattr(record, "subject", None), record.passage_text()))
+    ).replace("_", " ")
     asked = {found[0].casefold() for found in PERSON.finditer(about)}
     told = {found[0].casefold() for found in PERSON.finditer(said)}
     return asked <= told if asked else PERSON.match(said) is None

@@ -64,13 +64,17 @@ class Text(NamedTuple):
 def is_near(fact: Fact, text: str) -> bool:
     """True if a text shares a word or a topic with a fact."""
     shared = fact.forms | fact.value.forms | fact.value.common
-    return fact.value.is_said_by(text) or (fact.may_be_in(text) and not shared.isdisjoint(terms_in(text)))
+    return fact.value.is_said_by(text) or (
+        fact.may_be_in(text) and not shared.isdisjoint(terms_in(text))
+    )
 
 
 def price(said: Sequence[str], texts: Sequence[Text], left_out: int, *, asked: bool) -> Asking:
     """Return what it costs to ask about these texts."""
     requests = [_request(said, some) for some in _portions(texts)]
-    tokens = sum(estimate(one.instructions) + estimate(one.content) + one.largest for one in requests)
+    tokens = sum(
+        estimate(one.instructions) + estimate(one.content) + one.largest for one in requests
+    )
     return Asking(len(texts), left_out, len(requests), tokens, asked)
 
 
@@ -94,7 +98,9 @@ def named_part(name: str) -> tuple[UUID, int, Span] | None:
         span = Span(start=int(found[2]), end=int(found[3]), path=found[4])
         return UUID(found[1]), int(found[5]), span
     except ValueError:
-        raise InvalidInput(f"take: {name!r} names no part; copy it from the plan", field="take") from None
+        raise InvalidInput(
+            f"take: {name!r} names no part; copy it from the plan", field="take"
+        ) from None
 
 
 def _portions(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
@@ -125,11 +131,17 @@ def _read(value: Any, texts: Sequence[Text]) -> Iterator[tuple[Text, str]]:
     """Yield each text that an answer names, once, with the words that it copies."""
     given = value.get("told") if isinstance(value, dict) else None
     if not isinstance(given, list):
-        raise ModelFailed("the model's answer does not list what is told; ask again, or use another model")
+        raise ModelFailed(
+            "the model's answer does not list what is told; ask again, or use another model"
+        )
     named = {f"r{place}": one for place, one in enumerate(texts, 1)}
     for entry in given:
         words = entry.get("words") if isinstance(entry, dict) else None
-        one = named.pop(str(entry["record"]), None) if isinstance(words, str) and "record" in entry else None
+        one = (
+            named.pop(str(entry["record"]), None)
+            if isinstance(words, str) and "record" in entry
+            else None
+        )
         if one is not None and isinstance(words, str):
             yield one, words
 
@@ -140,5 +152,8 @@ def _sentences(one: Text, words: str) -> Telling:
     found = wanted.search(one.text)
     start, end = (0, len(one.text)) if found is None else found.span()
     places = [place for place in sentence_places(one.text) if place[0] < end and start < place[1]]
-    start, end = min((start, *(first for first, _ in places))), max((end, *(last for _, last in places)))
+    start, end = (
+        min((start, *(first for first, _ in places))),
+        max((end, *(last for _, last in places))),
+    )
     return one.part(*with_white_space(one.text, (start, end)))

@@ -69,14 +69,19 @@ def is_about_somebody_else(sentence: str, words: Words, names: Collection[str]) 
     if not said:
         return False
     known = {comparable_text(word) for word, _ in words}
-    subject = _subject_before(sentence, said[0].start()) or _subject_before(sentence, said[-1].start())
+    subject = _subject_before(sentence, said[0].start()) or _subject_before(
+        sentence, said[-1].start()
+    )
     if subject is not None:
         if subject["own"]:
             return False
         if subject["kin"]:
             return subject["who"].casefold() not in known and not _is_one(subject["who"], words)
         return not any(re.fullmatch(PEOPLE, word) for word in known)
-    if any(found["kin"] and found["who"].casefold() not in known for found in _SUBJECT.finditer(sentence)):
+    if any(
+        found["kin"] and found["who"].casefold() not in known
+        for found in _SUBJECT.finditer(sentence)
+    ):
         return OWN.search(sentence) is None
     return _is_named(sentence, said[0], words, names)
 
@@ -104,7 +109,10 @@ def _is_named(sentence: str, verb: re.Match[str], words: Words, names: Collectio
     is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or is_first
     is_word = any(is_stop_word(name.casefold(), language) for language in _LANGUAGES)
     return (
-        is_verb and not is_word and comparable_text(name) not in {*names, *OWNER} and not _is_one(name, words)
+        is_verb
+        and not is_word
+        and comparable_text(name) not in {*names, *OWNER}
+        and not _is_one(name, words)
     )
 
 

@@ -57,7 +57,9 @@ class Planning:
         """Erase what a target names, or with ``dry`` say what that would take."""
         if dry:
             planned = replace(target, dry_run=True)
-            return (await self._services.engine.erase(planned, self._services.door.clock())).as_seen()
+            return (
+                await self._services.engine.erase(planned, self._services.door.clock())
+            ).as_seen()
         receipt = await self._backups.forget(target, backups=backups)
         telemetry.count("erasures")
         return receipt
@@ -96,9 +98,13 @@ class Planning:
             )  # fmt: skip
             target = replace(target, ids=found.ids, redactions=found.redactions)
         if shown is not None and (
-            gone := [trace.id for trace in shown.goes if trace.id in ids and trace.id not in records]
+            gone := [
+                trace.id for trace in shown.goes if trace.id in ids and trace.id not in records
+            ]
         ):
-            raise Stale(changed_since([f"{len(gone)} of the records are gone: {', '.join(map(str, gone))}"]))
+            raise Stale(
+                changed_since([f"{len(gone)} of the records are gone: {', '.join(map(str, gone))}"])
+            )
         if not strict and not all(may_forget(view, memory) for memory in memories):
             own = {memory.id for memory in memories if may_forget(view, memory)}
             allowed = tuple(id for id in found.ids if id in own or id not in records)
@@ -118,14 +124,18 @@ class Planning:
             raise Stale(changed_since(differences))
         return found, replace(target, expected=frozenset(would.ids))
 
-    async def _looked(self, owner: Owner, view: View, memories: Sequence[Memory], extent: Extent) -> Look:
+    async def _looked(
+        self, owner: Owner, view: View, memories: Sequence[Memory], extent: Extent
+    ) -> Look:
         """Return a look through all records; raise ``InvalidInput`` for what ``take`` and ``keep`` name and it does not find."""
         ask = self._services.on_demand.ask
         if extent.ask_model and ask is None:
             raise Conflict(
                 "ask_model: this book has no language model; open it with models=, or set models.use"
             )
-        look = Look(self._services.engine, owner, view, memories, extent.take, extent.earlier, extent.keep)
+        look = Look(
+            self._services.engine, owner, view, memories, extent.take, extent.earlier, extent.keep
+        )
         look.collects = ask is not None and (extent.ask_model or extent.prices)
         await look.through()
         if extent.ask_model and ask is not None:
@@ -133,13 +143,16 @@ class Planning:
         await look.take_named()
         if unknown := sorted(set(extent.keep) - {one.id for one in look.earlier}):
             raise InvalidInput(
-                f"keep: {unknown[0]} is no earlier value of what is forgotten; leave it out", field="keep"
+                f"keep: {unknown[0]} is no earlier value of what is forgotten; leave it out",
+                field="keep",
             )
         _refuse_unnamed(extent.take, [one.name for one in look.spans])
         return look
 
 
-async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+async def readable(
+    records: Records, owner: Owner, view: View, ids: Sequence[UUID]
+) -> dict[UUID, Record]:
     """Return those of these records that the view sees and that can be read; a damaged one can be erased all the same."""
     try:
         return await records.get(owner, view, ids)
@@ -151,11 +164,15 @@ async def readable(records: Records, owner: Owner, view: View, ids: Sequence[UUI
         return found
 
 
-def shown_of(records: Mapping[UUID, Record], ids: Iterable[UUID], found: Traces) -> tuple[Trace, ...]:
+def shown_of(
+    records: Mapping[UUID, Record], ids: Iterable[UUID], found: Traces
+) -> tuple[Trace, ...]:
     """Return these records as traces, as far as they could be read."""
     named, same = {memory.id for memory in found.memories}, set(found.ids)
     why = {id: _NAMED if id in named else _SAME if id in same else _RESTS for id in ids}
-    return tuple(Trace(id, records[id].type, _text_of(records[id]), why[id]) for id in why if id in records)
+    return tuple(
+        Trace(id, records[id].type, _text_of(records[id]), why[id]) for id in why if id in records
+    )
 
 
 def _text_of(record: Record) -> str:
@@ -170,7 +187,9 @@ def _text_of(record: Record) -> str:
 
 def differences_of(shown: Traces, found: Traces) -> list[str]:
     """Return what is not as it was shown, one line for each sort of difference."""
-    spans = [{(one.name, one.version, one.text) for one in traces.spans} for traces in (shown, found)]
+    spans = [
+        {(one.name, one.version, one.text) for one in traces.spans} for traces in (shown, found)
+    ]
     records = [{one.message for one in traces.spans} for traces in (shown, found)]
     ids, goes = (
         (set(found.ids) ^ set(shown.ids)),
@@ -187,7 +206,9 @@ def differences_of(shown: Traces, found: Traces) -> list[str]:
     if ids:
         lines.append(f"these records say the same, or did: {', '.join(sorted(map(str, ids)))}")
     elif goes:
-        lines.append(f"these records would go, or would not any more: {', '.join(sorted(map(str, goes)))}")
+        lines.append(
+            f"these records would go, or would not any more: {', '.join(sorted(map(str, goes)))}"
+        )
     return lines
 
 
@@ -200,11 +221,17 @@ def plan_of(plan: Traces | ErasureReceipt, owner: Owner, view: View) -> Traces:
     """Return the plan that a dry run or find_traces made; raise an error if it is none, or another view's."""
     found = plan.plan if isinstance(plan, ErasureReceipt) else plan
     if not isinstance(found, Traces):
-        raise InvalidInput("plan: pass what find_traces or a dry run of forget returned", field="plan")
+        raise InvalidInput(
+            "plan: pass what find_traces or a dry run of forget returned", field="plan"
+        )
     if found.is_ambiguous:
-        raise Conflict("plan: it lists several memories that may be meant; give the id of one of them")
+        raise Conflict(
+            "plan: it lists several memories that may be meant; give the id of one of them"
+        )
     if (found.owner, found.view) != (owner, view):
-        raise InvalidInput("plan: it was made for another owner or view; pass the same ones", field="plan")
+        raise InvalidInput(
+            "plan: it was made for another owner or view; pass the same ones", field="plan"
+        )
     return found
 
 

@@ -16,7 +16,16 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record
-from memoranda.model.redactions import ITS_NAME, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE, Telling, cut, escaped
+from memoranda.model.redactions import (
+    ITS_NAME,
+    SENTENCE,
+    SOMEBODY_ELSE,
+    TAKEN,
+    VALUE,
+    Telling,
+    cut,
+    escaped,
+)
 from memoranda.model.values import Span
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import other_speaker
@@ -36,7 +45,9 @@ _PAIR: Final = expression(
 _CALL: Final = expression(r'\{(?=\s*")(?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*\}', re.DOTALL)
 
 
-def tellings(fact: Fact, record: Record, texts: Mapping[str | None, str] | None = None) -> list[Telling]:
+def tellings(
+    fact: Fact, record: Record, texts: Mapping[str | None, str] | None = None
+) -> list[Telling]:
     """Return the parts to cut from a record, or from some of its texts."""
     if texts is None and isinstance(record, Memory) and record.data is None:
         return []
@@ -91,7 +102,9 @@ def tellings_of(
                 first, last = with_white_space(text, (start, end))
                 span = Span(start=first, end=last, path=path)
                 found = [one for one in found if one.span not in here]
-                found.append(Telling(record.id, record.version, span, text[first:last], VALUE, record.type))
+                found.append(
+                    Telling(record.id, record.version, span, text[first:last], VALUE, record.type)
+                )
     return found
 
 
@@ -163,7 +176,9 @@ def _in_text(
     return cuts(fact, text, quotes, about, others=others, repeats=repeats, made=made)
 
 
-def _beside_calls(fact: Fact, text: str, quotes: Collection[str], about: str) -> list[tuple[Place, str]]:
+def _beside_calls(
+    fact: Fact, text: str, quotes: Collection[str], about: str
+) -> list[tuple[Place, str]]:
     found: list[tuple[Place, str]] = []
     at = 0
     for call in (*_CALL.finditer(text), None):
@@ -184,7 +199,9 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _in_json(fact: Fact, text: str, quotes: Collection[str], *, repeats: bool) -> Iterator[tuple[Place, str]]:
+def _in_json(
+    fact: Fact, text: str, quotes: Collection[str], *, repeats: bool
+) -> Iterator[tuple[Place, str]]:
     """Yield the places inside the strings of a JSON text, so that it stays JSON without them."""
     values: list[list[tuple[str, str, Place]]] = []
     level: list[list[tuple[str, str, Place]]] = [[]]
@@ -210,9 +227,14 @@ def _in_json(fact: Fact, text: str, quotes: Collection[str], *, repeats: bool) -
                 yield ((start + first, start + last) if as_written else (start, end)), why
     for pair in _PAIR.finditer(text):
         about = _as_words(json.loads(pair["name"], strict=False))
-        if any(why in TAKEN for _, why in _in_text(fact, pair["number"], (), about, repeats=repeats)):
+        if any(
+            why in TAKEN for _, why in _in_text(fact, pair["number"], (), about, repeats=repeats)
+        ):
             # The pair goes with the comma behind it, or the one before it: it stays JSON.
-            yield (pair.start("whole"), pair.end()) if pair["comma"] else (pair.start(), pair.end()), VALUE
+            yield (
+                (pair.start("whole"), pair.end()) if pair["comma"] else (pair.start(), pair.end()),
+                VALUE,
+            )
 
 
 def made_of(
@@ -231,7 +253,9 @@ def made_of(
         if all(forms.isdisjoint(said) for _, forms in words):
             first, last = with_white_space(text, (start, end))
             span = Span(start=first, end=last, path=pointer)
-            told.append(Telling(record.id, record.version, span, text[first:last], VALUE, record.type))
+            told.append(
+                Telling(record.id, record.version, span, text[first:last], VALUE, record.type)
+            )
     return told
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -87,7 +95,9 @@ class Admin(Part[W]):
         It visits at most 5,000 owners: a page may be short, or empty, and still have a cursor for the next one.
         """
         filter = as_filter(as_types(types) or _TASKS, only or {}, newest_first=newest_first)
-        return await records_of_all(self._engine, self._tenant, filter, as_cursor(cursor), as_limit(limit))
+        return await records_of_all(
+            self._engine, self._tenant, filter, as_cursor(cursor), as_limit(limit)
+        )
 
     @offer(Role.ADMIN, "GET /v1/reads", command="audit")
     async def reads(
@@ -102,7 +112,9 @@ class Admin(Part[W]):
         about = None if owner is None else owner_named(owner, self._tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise InvalidInput("since: give a time with its zone", field="since")
-        return await self._engine.reads(self._tenant, about, since, as_limit(limit), as_cursor(cursor))
+        return await self._engine.reads(
+            self._tenant, about, since, as_limit(limit), as_cursor(cursor)
+        )
 
     @offer(Role.ADMIN, "GET /v1/owners", command="list", title="list_owners")
     async def owners(self) -> Sequence[Owner]:
@@ -149,7 +161,11 @@ class Admin(Part[W]):
     # ── the whole book ──────────────────────────────────────────────────────────────────────────────────────────────
 
     @offer_lines(
-        Role.VIEWER, "GET /v1/export", command="export", title="export_lines", of_the_person="an export"
+        Role.VIEWER,
+        "GET /v1/export",
+        command="export",
+        title="export_lines",
+        of_the_person="an export",
     )
     def export(
         self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
@@ -163,12 +179,16 @@ class Admin(Part[W]):
         party = None if owner is None else owner_named(owner, self._tenant)
         whole = as_flag(everything, "everything")
         if whole and party is None:
-            raise InvalidInput("everything: name the owner whom the export is about", field="everything")
+            raise InvalidInput(
+                "everything: name the owner whom the export is about", field="everything"
+            )
         return self.transfer.export(party, masked=as_flag(masked, "masked"), everything=whole)
 
     @offer(Role.ADMIN, "POST /v1/import", command="import", title="import_lines")
     async def import_(
-        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
+        self,
+        lines: Iterable[str] | AsyncIterable[str],
+        progress: Callable[[int, int], None] | None = None,
     ) -> ImportReport:
         """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
         return await self.transfer.import_(lines, progress)
@@ -181,7 +201,9 @@ class Admin(Part[W]):
         return await self.backups.backup(as_path(target, "target"), progress)
 
     @offer(Role.ADMIN, "POST /v1/rebuild", command="rebuild")
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+    async def rebuild(
+        self, progress: Callable[[int, int], None] | None = None
+    ) -> Mapping[str, int]:
         """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
         done = dict(await self._engine.rebuild(progress))
         done["terms"] = await self._refresh_terms()
@@ -235,7 +257,10 @@ class Admin(Part[W]):
         and moves with an export. ``admin.reads`` lists who restricted whom, and when.
         """
         return await self._engine.restrict(
-            owner_named(owner, self._tenant), _as_appends(appends), self._services.door.clock(), CALLER.get()
+            owner_named(owner, self._tenant),
+            _as_appends(appends),
+            self._services.door.clock(),
+            CALLER.get(),
         )
 
     @offer(Role.ADMIN, "DELETE /restriction", command="unrestrict")
@@ -250,7 +275,9 @@ class Admin(Part[W]):
         return await self._engine.restriction(owner_named(owner, self._tenant))
 
 
-async def records_of_all(engine: Engine, tenant: str, filter: Filter, cursor: str | None, limit: int) -> Page:
+async def records_of_all(
+    engine: Engine, tenant: str, filter: Filter, cursor: str | None, limit: int
+) -> Page:
     """Return a page of the records of a tenant's owners, owner by owner; some owners at a time."""
     after, inner = _place_of(cursor)
     owners = sorted(await engine.owners(tenant), key=_key)
@@ -265,7 +292,10 @@ async def records_of_all(engine: Engine, tenant: str, filter: Filter, cursor: st
         asked = left[at : at + max(1, min(_OWNERS, _RECORDS // room))]
         starts = [inner, *(None for _ in asked[1:])]
         pages = await engine.scans(
-            [Scan(owner, WHOLE, filter, start, room) for owner, start in zip(asked, starts, strict=True)]
+            [
+                Scan(owner, WHOLE, filter, start, room)
+                for owner, start in zip(asked, starts, strict=True)
+            ]
         )
         for page in pages:
             if len(found) + len(page.records) > limit:

@@ -50,7 +50,9 @@ class Dreams(Part[W]):
         services = self._services
         party, view = owner_named(owner, services.tenant), as_view(who)
         read = [one async for one in every_record(services.engine, party, view, STANDING_MEMORIES)]
-        return contradictions((one for one in read if isinstance(one, Memory)), services.door.clock())
+        return contradictions(
+            (one for one in read if isinstance(one, Memory)), services.door.clock()
+        )
 
     @offer(Role.ADMIN, "GET /v1/dreams", command="dream")
     async def schedules(self) -> list[Schedule]:

@@ -86,7 +86,11 @@ class Episodes(RecordVerbs, Part[W]):
             mode="recent" if like is None else "hybrid",
             **who,
         )
-        hits = [hit for hit in found if isinstance(hit.record, Episode) and wanted <= set(hit.record.tags)]
+        hits = [
+            hit
+            for hit in found
+            if isinstance(hit.record, Episode) and wanted <= set(hit.record.tags)
+        ]
         kept = Hits(hits[:most])
         kept.missing = found.missing
         kept.no_vectors_because = found.no_vectors_because
@@ -119,13 +123,21 @@ class Episodes(RecordVerbs, Part[W]):
         if readers is None and not episode.rests_on() and episode.trust not in STRANGERS:
             readers = await self._services.forming.of_agents.common_audience(reader)
         change = RecordEpisode(episode, audience=readers)
-        receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
+        receipt = await self._write(
+            party, reader, change, ["episode", fields, str(audience)], operation
+        )
         return await self._services.embeddings.reached(receipt, waiting)
 
     @offer(Role.VIEWER, "GET /episodes/{id}/overflow")
-    async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
+    async def overflow(
+        self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]
+    ) -> Overflow | None:
         """Return, whole, the tool calls that an episode cut or left out; None if it has all of them."""
-        party, view, engine = owner_named(owner, self._services.tenant), as_view(who), self._services.engine
+        party, view, engine = (
+            owner_named(owner, self._services.tenant),
+            as_view(who),
+            self._services.engine,
+        )
         wanted = await record_id(engine, party, view, id, types=EPISODES)
         there = await engine.get(party, view, [wanted])
         if not isinstance(there.get(wanted), Episode):

@@ -12,7 +12,13 @@ from memoranda.book.input import as_flag, as_id, as_limit, each, owner_named
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
-from memoranda.model.changes import AddEvidence, AddExperience, ApproveExperience, Change, RetireExperience
+from memoranda.model.changes import (
+    AddEvidence,
+    AddExperience,
+    ApproveExperience,
+    Change,
+    RetireExperience,
+)
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
@@ -73,14 +79,18 @@ class Experience(RecordVerbs, Part[W]):
         """Add users' records to a line's evidence, and run the privacy check against these users."""
         id, now = as_id(line, "line"), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
-        return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
+        return await self._hold(
+            agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation
+        )
 
     @offer(
         Role.EDITOR,
         "POST /v1/agents/{agent}/experience/{line}/check-privacy",
         command="experience check-privacy",
     )
-    async def check_privacy(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
+    async def check_privacy(
+        self, agent: str, line: UUID | str, *, operation: str | None = None
+    ) -> Receipt:
         """Run the privacy check of a line again, against the current records of every user in its evidence."""
         id, now = as_id(line, "line"), self._services.door.clock()
         held = await self._line(agent, id)
@@ -106,7 +116,9 @@ class Experience(RecordVerbs, Part[W]):
         found: list[ExperienceLine] = []
         cursor: str | None = None
         while True:
-            page = await self._services.engine.scan(self._agent(agent), WHOLE, _LINES, cursor, _AT_A_TIME)
+            page = await self._services.engine.scan(
+                self._agent(agent), WHOLE, _LINES, cursor, _AT_A_TIME
+            )
             lines = [line for line in page.records if isinstance(line, ExperienceLine)]
             if user is None:
                 found += [line for line in lines if retired or line.retired_at is None]
@@ -116,14 +128,20 @@ class Experience(RecordVerbs, Part[W]):
             if cursor is None or len(found) >= most:
                 return found[:most]
 
-    @offer(Role.ADMIN, "POST /v1/agents/{agent}/experience/{line}/approve", command="experience approve")
+    @offer(
+        Role.ADMIN,
+        "POST /v1/agents/{agent}/experience/{line}/approve",
+        command="experience approve",
+    )
     async def approve(
         self, agent: str, line: UUID | str, *, approved: bool = True, operation: str | None = None
     ) -> Receipt:
         """Approve a line for all users, whatever the privacy check and the number of users say; or withdraw that."""
         id = as_id(line, "line")
         change = ApproveExperience(id, as_flag(approved, "approved"))
-        return await self._write(self._agent(agent), WHOLE, change, ["approve", str(id), approved], operation)
+        return await self._write(
+            self._agent(agent), WHOLE, change, ["approve", str(id), approved], operation
+        )
 
     @offer(Role.EDITOR, "DELETE /v1/agents/{agent}/experience/{line}", command="experience retire")
     async def retire(
@@ -131,7 +149,9 @@ class Experience(RecordVerbs, Part[W]):
     ) -> Receipt:
         """Retire a line: it is shown for no user any more."""
         change = RetireExperience(as_id(line, "line"), reason)
-        return await self._write(self._agent(agent), WHOLE, change, ["retire", str(line), reason], operation)
+        return await self._write(
+            self._agent(agent), WHOLE, change, ["retire", str(line), reason], operation
+        )
 
     async def _hold(
         self,
@@ -143,7 +163,9 @@ class Experience(RecordVerbs, Part[W]):
         operation: str | None,
     ) -> Receipt:
         text = (await self._line(agent, id)).line
-        changes: list[Change] = [AddEvidence(id, await self._guarded(text, part, now)) for part in grounds]
+        changes: list[Change] = [
+            AddEvidence(id, await self._guarded(text, part, now)) for part in grounds
+        ]
         return await self._services.write(self._agent(agent), WHOLE, changes, request, operation)
 
     async def _line(self, agent: str, id: UUID) -> ExperienceLine:

@@ -92,7 +92,9 @@ class Forgetting(Part[W]):
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         if [id, about, key].count(None) != 2:
-            raise InvalidInput("id: give the id of a memory, or words by about='…', or its key=", field="id")
+            raise InvalidInput(
+                "id: give the id of a memory, or words by about='…', or its key=", field="id"
+            )
         asked: Meant | None = None
         if id is None:
             asked = await meant(self._services.engine, self._find, party, who, about=about, key=key)
@@ -101,12 +103,16 @@ class Forgetting(Part[W]):
                 return Traces(party, view, asked.memories, is_ambiguous=True, scores=asked.scores)
         else:
             named = (await record_id(self._services.engine, party, view, id, "id", MEMORIES),)
-            if not isinstance((await self._services.engine.get(party, view, named)).get(named[0]), Memory):
+            if not isinstance(
+                (await self._services.engine.get(party, view, named)).get(named[0]), Memory
+            ):
                 raise NotFound(
                     f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
                 )
         goes = await self._earlier(party, view, id is None, earlier, keep)
-        extent = Extent("fact", as_names(take, "take"), *goes, as_flag(ask_model, "ask_model"), True)
+        extent = Extent(
+            "fact", as_names(take, "take"), *goes, as_flag(ask_model, "ask_model"), True
+        )
         found, _ = await self._planning.planned(party, view, named, extent, strict=False)
         return found if asked is None else replace(found, scores=asked.scores)
 
@@ -174,7 +180,9 @@ class Forgetting(Part[W]):
             what = "record" if shown.what == "record" else "fact"
             extent = Extent(what, named_parts(shown), takes_earlier, kept if takes_earlier else ())
             found, target = await self._planning.planned(party, view, shown.ids, extent, shown)
-            return told(await self._planning.erase(target, dry=dry, backups=backups), found, dry=dry)
+            return told(
+                await self._planning.erase(target, dry=dry, backups=backups), found, dry=dry
+            )
         if about or key:
             asked = await meant(self._services.engine, self._find, party, who, about=about, key=key)
             wanted = asked.sure()
@@ -185,7 +193,9 @@ class Forgetting(Part[W]):
                 found, target = await self._planning.planned(party, view, wanted, extent)
                 # Nobody has seen this plan: if others change the records, it is made again, and at last not compared.
                 target = target if tries else replace(target, expected=None)
-                return told(await self._planning.erase(target, dry=dry, backups=backups), found, dry=dry)
+                return told(
+                    await self._planning.erase(target, dry=dry, backups=backups), found, dry=dry
+                )
             except (Stale, NotFound):
                 if not tries:
                     raise
@@ -298,7 +308,12 @@ class Forgetting(Part[W]):
         done = await self._services.engine.find_operation(party, named, as_actor(view))
         if done is not None:
             return Hidden(done, None, hours)
-        request = ["hide", sorted(map(str, wanted)), None if since is None else since.receipt.position, hours]
+        request = [
+            "hide",
+            sorted(map(str, wanted)),
+            None if since is None else since.receipt.position,
+            hours,
+        ]
         for left in reversed(range(_TRIES)):
             if since is None:
                 found, target = await self._planning.planned(party, view, wanted, Extent())
@@ -320,7 +335,12 @@ class Forgetting(Part[W]):
 
     @offer(Role.EDITOR, "POST /finish-forgetting", final=True, command="forget")
     async def finish(
-        self, owner: str | Owner, receipt: Receipt | int, *, backups: bool = False, **who: Unpack[Who]
+        self,
+        owner: str | Owner,
+        receipt: Receipt | int,
+        *,
+        backups: bool = False,
+        **who: Unpack[Who],
     ) -> ErasureReceipt:
         """Erase what a model's ``forget`` has hidden, by its receipt or its position in the ledger, which ``about`` lists.
 
@@ -330,7 +350,8 @@ class Forgetting(Part[W]):
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         if isinstance(receipt, Receipt) and receipt.owner != party:
             raise InvalidInput(
-                f"receipt: it is of {receipt.owner}, not of {party}; pass that owner", field="receipt"
+                f"receipt: it is of {receipt.owner}, not of {party}; pass that owner",
+                field="receipt",
             )
         position = receipt.position if isinstance(receipt, Receipt) else receipt
         target = Target(party, view, as_actor(view), hidden=as_count(position, "receipt", 1))

@@ -71,7 +71,14 @@ def spelled(draft: ItemPut) -> list[Any]:
     ttl = draft.ttl.total_seconds() if isinstance(draft.ttl, timedelta) else draft.ttl
     index = list(draft.index) if draft.index else draft.index
     # A field that is not given is no part of the request, so requests of before have the same digest.
-    return [list(draft.namespace), draft.name, draft.value, index, ttl, *(["new"] if draft.new else [])]
+    return [
+        list(draft.namespace),
+        draft.name,
+        draft.value,
+        index,
+        ttl,
+        *(["new"] if draft.new else []),
+    ]
 
 
 def item_name(name: str) -> str:
@@ -84,8 +91,14 @@ def seconds_of(ttl: float | timedelta | None, at: str) -> float | None:
     seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= 1e12:
-        raise InvalidInput(f"{at}ttl: give seconds above 0, or a timedelta, not {ttl!r}", field=f"{at}ttl")
+    if (
+        isinstance(seconds, bool)
+        or not isinstance(seconds, (int, float))
+        or not 0 < seconds <= 1e12
+    ):
+        raise InvalidInput(
+            f"{at}ttl: give seconds above 0, or a timedelta, not {ttl!r}", field=f"{at}ttl"
+        )
     return float(seconds)
 
 
@@ -122,12 +135,18 @@ _ITEMS: Final = frozenset({RecordType.ITEM})
 class Items(RecordVerbs, Part[W]):
     """The items of a book: values of any JSON type, each under a name in a namespace. None ever makes room for another."""
 
-    def __init__(self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists) -> None:
+    def __init__(
+        self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists
+    ) -> None:
         super().__init__(services)
         self._recall = recall
         self._lists = lists
 
-    @offer(Role.EDITOR, "PUT /items/{name}", example={"namespace": ["notes"], "value": {"text": "buy tea"}})
+    @offer(
+        Role.EDITOR,
+        "PUT /items/{name}",
+        example={"namespace": ["notes"], "value": {"text": "buy tea"}},
+    )
     async def put(
         self,
         owner: str | Owner,
@@ -154,7 +173,13 @@ class Items(RecordVerbs, Part[W]):
         draft = ItemPut(namespace, name, value, index, ttl)
         item = self._made(draft, party, view, readers, trust, "")
         change = PutItem(item, expect=None if expect is None else as_count(expect, "expect"))
-        request = ["put item", *spelled(draft), str(audience), None if trust is None else str(trust), expect]
+        request = [
+            "put item",
+            *spelled(draft),
+            str(audience),
+            None if trust is None else str(trust),
+            expect,
+        ]
         return await self._write(party, view, change, request, operation)
 
     @offer(Role.EDITOR, "POST /items", batch=("puts", "deletes"))
@@ -180,7 +205,10 @@ class Items(RecordVerbs, Part[W]):
         drafts, leaving = list(puts), list(deletes)
         _check_once([*((one.namespace, one.name) for one in drafts), *leaving])
         found = await self._named(party, view, leaving, readers if audience is not None else None)
-        made = [self._made(one, party, view, readers, trust, f"puts[{at}].") for at, one in enumerate(drafts)]
+        made = [
+            self._made(one, party, view, readers, trust, f"puts[{at}].")
+            for at, one in enumerate(drafts)
+        ]
         changes: Sequence[Change] = [
             *(
                 PutItem(item, expect=0 if draft.new else None)
@@ -210,7 +238,13 @@ class Items(RecordVerbs, Part[W]):
         Raise ``NotFound`` if the view sees no item of that name.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
-        request = ["delete item", list(as_labels(namespace)), item_name(name), str(audience), expect]
+        request = [
+            "delete item",
+            list(as_labels(namespace)),
+            item_name(name),
+            str(audience),
+            expect,
+        ]
         readers = as_audience(audience, view)
         found = (await self._named(party, view, [(namespace, name)], readers))[0]
         if found is None and operation is not None:
@@ -241,7 +275,12 @@ class Items(RecordVerbs, Part[W]):
 
     @offer(Role.VIEWER, "POST /items/get")
     async def get_many(
-        self: Items, owner: str | Owner, names: Iterable[Address], *, renew: bool = False, **who: Unpack[Who]
+        self: Items,
+        owner: str | Owner,
+        names: Iterable[Address],
+        *,
+        renew: bool = False,
+        **who: Unpack[Who],
     ) -> Sequence[Item | None]:
         """Return the items of several names, in their order; None for a name that the view sees no item of."""
         party, view = owner_named(owner, self._services.tenant), as_view(who)
@@ -264,7 +303,9 @@ class Items(RecordVerbs, Part[W]):
         """Return the items in a namespace and below it, the last updated first; of a name each one that the view sees."""
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         filter = _below(namespace, only)
-        found = await self._lists.newest(party, view, filter, as_limit(limit), as_count(offset, "offset"))
+        found = await self._lists.newest(
+            party, view, filter, as_limit(limit), as_count(offset, "offset")
+        )
         return those_of(Item, found)
 
     @offer(Role.VIEWER, "POST /items/search")
@@ -322,8 +363,11 @@ class Items(RecordVerbs, Part[W]):
         depth = LABELS if max_depth is None else as_count(max_depth, "max_depth", 1)
         found = {
             labels[:depth]
-            for labels in [namespace_of(kind or "") for kind in await self._lists.kinds(party, view, below)]
-            if _fits(labels[: len(begins)], begins) and (not ends or _fits(labels[-len(ends) :], ends))
+            for labels in [
+                namespace_of(kind or "") for kind in await self._lists.kinds(party, view, below)
+            ]
+            if _fits(labels[: len(begins)], begins)
+            and (not ends or _fits(labels[-len(ends) :], ends))
         }
         begin = as_count(offset, "offset")
         return sorted(found)[begin : begin + as_limit(limit)]
@@ -355,13 +399,21 @@ class Items(RecordVerbs, Part[W]):
             page = await scan(page.cursor, _AT_ONCE)
             records += page
         found: dict[Address, Item] = {}
-        seen = [one for one in those_of(Item, records) if readers is None or one.audience == readers]
+        seen = [
+            one for one in those_of(Item, records) if readers is None or one.audience == readers
+        ]
         for item in sorted(seen, key=_first, reverse=True):
             found[item.namespace, item.name] = item
         return [found.get(one) for one in asked]
 
     def _made(
-        self, draft: ItemPut, owner: Owner, view: View, readers: Audience, trust: str | Trust | None, at: str
+        self,
+        draft: ItemPut,
+        owner: Owner,
+        view: View,
+        readers: Audience,
+        trust: str | Trust | None,
+        at: str,
     ) -> Item:
         now = self._services.door.clock()
         ttl = seconds_of(draft.ttl, at)
@@ -405,7 +457,9 @@ def _check_once(addresses: Iterable[Address]) -> None:
     for namespace, name in addresses:
         address = as_labels(namespace), item_name(name)
         if address in seen:
-            raise InvalidInput(f"name: {name!r} is given twice; give each name once in a call", field="name")
+            raise InvalidInput(
+                f"name: {name!r} is given twice; give each name once in a call", field="name"
+            )
         seen.add(address)
 
 

@@ -62,7 +62,9 @@ class Jobs(Part[W]):
     @offer(Role.VIEWER, "GET /v1/forming", command="doctor", safe=_SETTING, title="tell_who_forms")
     async def who_forms(self, *, agent: str | None = None) -> str:
         """Return who forms the tenant's threads, or one agent's: ``rules`` or ``provider:model``; empty before the first time."""
-        return (await self._who_forms.record()).of(None if agent is None else as_text(agent, "agent"))
+        return (await self._who_forms.record()).of(
+            None if agent is None else as_text(agent, "agent")
+        )
 
     @offer(Role.ADMIN, "PUT /v1/forming", command="form")
     async def form_with(self, who: str | None = None, *, agent: str | None = None) -> str:
@@ -71,7 +73,9 @@ class Jobs(Part[W]):
         With ``agent`` it is recorded for that agent alone, and ``default`` removes that record. Return who forms now.
         """
         chosen = None if who is None else as_text(who, "who")
-        return await self._who_forms.change(chosen, None if agent is None else as_text(agent, "agent"))
+        return await self._who_forms.change(
+            chosen, None if agent is None else as_text(agent, "agent")
+        )
 
 
 def _as_state(state: str | None) -> JobState | None:
@@ -80,4 +84,6 @@ def _as_state(state: str | None) -> JobState | None:
     try:
         return JobState(state)
     except ValueError:
-        raise InvalidInput(f"state: {state!r} is none; use waiting, leased or dead", field="state") from None
+        raise InvalidInput(
+            f"state: {state!r} is none; use waiting, leased or dead", field="state"
+        ) from None

@@ -103,13 +103,19 @@ class Keys(Named[Key], Part[W]):
             "role": role,
             "owners": users,
             "agents": None if agents is None else as_names(agents, "agents"),
-            "groups": as_names(groups, "groups") if groups is not None else None if users is None else (),
+            "groups": as_names(groups, "groups")
+            if groups is not None
+            else None
+            if users is None
+            else (),
             "person": person,
             "metrics": as_flag(metrics, "metrics"),
             "expires_at": expires_at,
         }
         key, secret = self._drawn(name, fields)
-        receipt = await self._store([PutNamed(key)], ["create", "key", name, fields], operation, Expect())
+        receipt = await self._store(
+            [PutNamed(key)], ["create", "key", name, fields], operation, Expect()
+        )
         return NewKey(key.changed(recorded_at=receipt.at), secret, receipt)
 
     @offer(Role.ADMIN, "POST /v1/keys/{name}/rotate", command="keys rotate")
@@ -137,7 +143,17 @@ class Keys(Named[Key], Part[W]):
         held = await self.get(name)
         if held is None:
             raise NotFound(f"key: there is none called {name!r}; list them, or create it")
-        given = ("roles", "opens", "role", "owners", "agents", "groups", "person", "metrics", "expires_at")
+        given = (
+            "roles",
+            "opens",
+            "role",
+            "owners",
+            "agents",
+            "groups",
+            "person",
+            "metrics",
+            "expires_at",
+        )
         fields = {one: getattr(held, one) for one in given}
         key, secret = self._drawn(
             name, {**fields, **({} if expires_at is None else {"expires_at": expires_at})}
@@ -156,13 +172,19 @@ class Keys(Named[Key], Part[W]):
                 self._tenant, WHOLE, RevokeKey(as_id(id)), ["revoke", str(id)], operation
             )
         now = self._services.door.clock()
-        named = [key for key in await every_key(self._services.engine, self._tenant) if key.name == id]
+        named = [
+            key for key in await every_key(self._services.engine, self._tenant) if key.name == id
+        ]
         if not named:
             raise NotFound(f"key: there is none called {id!r}; list them with: memoranda keys list")
         # Those that a rotation left for a while, too.
-        ending = [RevokeKey(key.id) for key in named if key.revoked_at is None or key.revoked_at > now]
+        ending = [
+            RevokeKey(key.id) for key in named if key.revoked_at is None or key.revoked_at > now
+        ]
         changes = ending or [RevokeKey(named[-1].id)]
-        return await self._services.write(self._tenant, WHOLE, changes, ["revoke", str(id)], operation)
+        return await self._services.write(
+            self._tenant, WHOLE, changes, ["revoke", str(id)], operation
+        )
 
     @offer(Role.ADMIN, "GET /v1/key-uses", command="keys list")
     async def uses(self) -> dict[UUID, datetime]:
@@ -171,7 +193,9 @@ class Keys(Named[Key], Part[W]):
         return await self._services.engine.key_uses([key.id for key in keys])
 
     @offer(Role.ADMIN, "PUT /v1/keys/{name}")
-    async def put(self, name: str, *, operation: str | None = None, **fields: Unpack[KeyFields]) -> Receipt:
+    async def put(
+        self, name: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
+    ) -> Receipt:
         """Store a key whose digest the caller made; a name that is in use is refused."""
         return await self._put(name, dict(fields), operation)
 
@@ -192,7 +216,11 @@ class Keys(Named[Key], Part[W]):
         return key, secret
 
     async def _store(
-        self, changes: Sequence[Change], request: Sequence[Any], operation: str | None, expect: Expect
+        self,
+        changes: Sequence[Change],
+        request: Sequence[Any],
+        operation: str | None,
+        expect: Expect,
     ) -> Receipt:
         receipt = await self._services.door.write(
             self._tenant,

@@ -49,24 +49,36 @@ from memoranda.ports import Engine
 from memoranda.text.scripts import comparable_text
 
 #: Fields that a correction has from the corrected memory unless they are given.
-_KEPT: Final = ("kind", "key", "subject", "cardinality", "applies_when", "tags", "pinned", "expires_at")
-#: Fields that belong to the words: they are kept only if these stay the same.
-_OF_WORDS: Final = (
-    "data observed_at valid_from valid_to valid_from_granularity valid_to_granularity happened".split()
+_KEPT: Final = (
+    "kind",
+    "key",
+    "subject",
+    "cardinality",
+    "applies_when",
+    "tags",
+    "pinned",
+    "expires_at",
 )
+#: Fields that belong to the words: they are kept only if these stay the same.
+_OF_WORDS: Final = "data observed_at valid_from valid_to valid_from_granularity valid_to_granularity happened".split()
 
 
-async def corrected(engine: Engine, owner: Owner, view: View, id: UUID, operation: str | None) -> Memory:
+async def corrected(
+    engine: Engine, owner: Owner, view: View, id: UUID, operation: str | None
+) -> Memory:
     """Return the memory to correct; raise ``Conflict`` if it is not active, unless this operation was applied before."""
     held = (await engine.get(owner, view, [id])).get(id)
     if not isinstance(held, Memory):
         raise NotFound(f"no memory {id} that this view may see")
     if held.active or (
-        operation is not None and await engine.find_operation(owner, operation, as_actor(view)) is not None
+        operation is not None
+        and await engine.find_operation(owner, operation, as_actor(view)) is not None
     ):
         return held
     if held.status is MemoryStatus.SUPERSEDED:
-        raise Conflict(f"id: memory {id} was superseded already; read what holds now, and update that")
+        raise Conflict(
+            f"id: memory {id} was superseded already; read what holds now, and update that"
+        )
     state = "undone" if held.withdrawn else held.status.value
     raise Conflict(f"id: memory {id} is {state}; store a new statement with remember")
 
@@ -84,7 +96,9 @@ async def correction(
         kept |= {"sources": [id for id in sources if id in there]}
         kept |= {"thread": held.thread if held.thread in there else None}
     kept |= {
-        f"{name}_granularity": None for name in ("valid_from", "valid_to") if given.get(name) is not None
+        f"{name}_granularity": None
+        for name in ("valid_from", "valid_to")
+        if given.get(name) is not None
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     replaced = chosen.get("supersedes", ())
@@ -222,7 +236,9 @@ class Memories(Part[W]):
         change = Supersede(
             await self._id(owner, who, loser, "loser"), await self._id(owner, who, winner, "winner")
         )
-        return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
+        return await self._change(
+            owner, change, ["supersede", str(loser), str(winner)], operation, who
+        )
 
     @offer(Role.EDITOR, "POST /memories/{id}/confirm")
     async def confirm(
@@ -244,7 +260,12 @@ class Memories(Part[W]):
 
     @offer(Role.EDITOR, "POST /memories/{id}/restore")
     async def restore(
-        self, owner: str | Owner, id: UUID | str, *, operation: str | None = None, **who: Unpack[Who]
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
     ) -> Receipt:
         """Bring an archived memory back to the lists of active ones."""
         change = Restore(await self._id(owner, who, id))
@@ -266,7 +287,11 @@ class Memories(Part[W]):
         """
         changed = as_fields(fields)
         return await self._change(
-            owner, Amend(await self._id(owner, who, id), changed), ["amend", str(id), changed], operation, who
+            owner,
+            Amend(await self._id(owner, who, id), changed),
+            ["amend", str(id), changed],
+            operation,
+            who,
         )
 
     @offer(Role.EDITOR, "POST /memories/{id}/share")
@@ -320,7 +345,9 @@ class Memories(Part[W]):
         party, view = self._owner(owner), as_view(who)
         wanted = await record_id(self._services.engine, party, view, source, "source", EPISODES)
         as_flag(dry_run, "dry_run")
-        return await self.retracting.retract_source(party, view, wanted, reason, operation, dry_run=dry_run)
+        return await self.retracting.retract_source(
+            party, view, wanted, reason, operation, dry_run=dry_run
+        )
 
     @offer(Role.EDITOR, "POST /ledger/{position}/undo", command="undo")
     async def undo(
@@ -341,7 +368,12 @@ class Memories(Part[W]):
 
     @offer(Role.EDITOR, "POST /memories/used", title="mark_used", names={"placed": Names.NOBODY})
     async def mark_used(
-        self, owner: str | Owner, ids: Iterable[UUID | str], *, placed: bool = True, **who: Unpack[Who]
+        self,
+        owner: str | Owner,
+        ids: Iterable[UUID | str],
+        *,
+        placed: bool = True,
+        **who: Unpack[Who],
     ) -> int:
         """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count.
 
@@ -351,7 +383,9 @@ class Memories(Part[W]):
         as_flag(placed, "placed")
         party, view = self._owner(owner), as_view(who)
         engine = self._services.engine
-        found = await engine.get(party, view, await record_ids(engine, party, view, ids, types=MEMORIES))
+        found = await engine.get(
+            party, view, await record_ids(engine, party, view, ids, types=MEMORIES)
+        )
         given = [record for record in found.values() if isinstance(record, Memory)]
         if placed:
             return await self.uses.use(party, view, given)
@@ -360,12 +394,21 @@ class Memories(Part[W]):
 
     async def _id(self, owner: str | Owner, who: Who, id: UUID | str, field: str = "id") -> UUID:
         """Return the id of the memory that a caller names."""
-        return await record_id(self._services.engine, self._owner(owner), as_view(who), id, field, MEMORIES)
+        return await record_id(
+            self._services.engine, self._owner(owner), as_view(who), id, field, MEMORIES
+        )
 
     def _owner(self, owner: str | Owner) -> Owner:
         return owner_named(owner, self._services.tenant)
 
     async def _change(
-        self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who
+        self,
+        owner: str | Owner,
+        change: Change,
+        request: Sequence[Any],
+        operation: str | None,
+        who: Who,
     ) -> Receipt:
-        return await self._services.write(self._owner(owner), as_view(who), [change], request, operation)
+        return await self._services.write(
+            self._owner(owner), as_view(who), [change], request, operation
+        )

@@ -56,7 +56,9 @@ class Profiles(RecordVerbs, Part[W]):
     """The profiles of users: one document for each user, schema and audience."""
 
     @offer(Role.VIEWER, "GET /profiles/{schema}", command="profile")
-    async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
+    async def get(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> dict[str, Any]:
         """Return the fields a view reads, with the schema's ``default`` of a field that no document has.
 
         The agent's own document wins over its groups', and those win over the global one.
@@ -67,7 +69,8 @@ class Profiles(RecordVerbs, Part[W]):
         documents = await self._documents(owner, schema, known, who)
         merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
         for document in sorted(
-            documents, key=lambda found: (WIDEST_FIRST.index(found.audience.kind), found.recorded_at)
+            documents,
+            key=lambda found: (WIDEST_FIRST.index(found.audience.kind), found.recorded_at),
         ):
             merged.update(document.body)
         return merged
@@ -92,7 +95,9 @@ class Profiles(RecordVerbs, Part[W]):
             as_view(who),
             self._services.door.clock(),
         )
-        found = await self._services.bound.of_owner(party, view, now, schemas=bound_by(schema, known))
+        found = await self._services.bound.of_owner(
+            party, view, now, schemas=bound_by(schema, known)
+        )
         if not found:
             of_profiles = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}))
             await log_narrow_view(self._services.engine, party, view, of_profiles, "profile")
@@ -103,7 +108,11 @@ class Profiles(RecordVerbs, Part[W]):
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
         """Return the profile documents a view reads, each with its faults against its schema; faulty ones are included."""
-        from memoranda.formation.schemas.definitions import DEFAULTS, DocumentReport, schema_from_record  # noqa: PLC0415
+        from memoranda.formation.schemas.definitions import (  # noqa: PLC0415
+            DEFAULTS,
+            DocumentReport,
+            schema_from_record,
+        )
 
         known = await Named(self._services, Schema)._get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
@@ -162,12 +171,19 @@ class Profiles(RecordVerbs, Part[W]):
         return await self._apply(held, leaving, view, request, operation)
 
     async def _edit(
-        self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
+        self,
+        owner: Owner,
+        view: View,
+        body: dict[str, Any],
+        schema: str,
+        audience: str | Audience | None,
     ) -> ProfileDocument:
         """Return a new document that holds only the fields to set."""
         readers = await self._services.audience_of(audience, view)
         try:
-            return ProfileDocument(id=new_id(), owner=owner, schema_name=schema, body=body, audience=readers)
+            return ProfileDocument(
+                id=new_id(), owner=owner, schema_name=schema, body=body, audience=readers
+            )
         except ValidationError as exc:
             raise refused(exc) from exc
 
@@ -212,7 +228,8 @@ class Profiles(RecordVerbs, Part[W]):
             )
         shape = shape_for_edits(edit.schema_name, known)
         found = [
-            (f"set{fault.path}", fault.reason) for fault in edit_faults(held.body, edit.body, leaving, shape)
+            (f"set{fault.path}", fault.reason)
+            for fault in edit_faults(held.body, edit.body, leaving, shape)
         ]
         if found:
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
@@ -227,13 +244,19 @@ def _fields_of(given: Mapping[str, Any] | BaseModel, name: str) -> dict[str, Any
     if isinstance(given, BaseModel):
         return given.model_dump(mode="json", exclude_unset=True)
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"{name}: give a mapping of fields to values, or a Pydantic object", field=name)
+        raise InvalidInput(
+            f"{name}: give a mapping of fields to values, or a Pydantic object", field=name
+        )
     return dict(given)
 
 
 def _is_empty(value: Any) -> bool:
     """True if a value tells nothing: None, an empty text or list, or a mapping of such values."""
-    return all(map(_is_empty, value.values())) if isinstance(value, Mapping) else value in (None, "", [])
+    return (
+        all(map(_is_empty, value.values()))
+        if isinstance(value, Mapping)
+        else value in (None, "", [])
+    )
 
 
 @spelled_out
@@ -267,7 +290,9 @@ class Named(RecordVerbs, Generic[N]):
         if unknown:
             raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
         async with self._putting:
-            return await self._put_now(name, fields, operation, new=as_flag(new, "new"), patch=patch)
+            return await self._put_now(
+                name, fields, operation, new=as_flag(new, "new"), patch=patch
+            )
 
     async def _put_now(
         self, name: str, fields: Mapping[str, Any], operation: str | None, *, new: bool, patch: bool
@@ -275,9 +300,15 @@ class Named(RecordVerbs, Generic[N]):
         held = await self._get(name) if new or patch else None
         if new and held is not None and not await self._is_known(operation):
             raise self._taken(name)
-        kept = {} if held is None or not patch else {field: getattr(held, field) for field in self._own}
+        kept = (
+            {}
+            if held is None or not patch
+            else {field: getattr(held, field) for field in self._own}
+        )
         try:
-            record = self._of(**{**kept, **fields, "id": new_id(), "owner": self._tenant, "name": name})
+            record = self._of(
+                **{**kept, **fields, "id": new_id(), "owner": self._tenant, "name": name}
+            )
         except ValidationError as exc:
             raise refused(exc) from exc
         receipt = await self._services.door.write(
@@ -288,29 +319,38 @@ class Named(RecordVerbs, Generic[N]):
             # The empty mapping stands where other requests name the versions that they expect.
             request=["put", self._of.type.value, name, dict(fields), *(["new"] if new else []), {}],
             operation=operation,
-            expect=Expect(versions={held.id: held.version}) if kept and held is not None else Expect(),
+            expect=Expect(versions={held.id: held.version})
+            if kept and held is not None
+            else Expect(),
         )
         if new and not receipt.repeated and record.id not in receipt.ids():
             # Another process took the name between the two calls: take this change back, unless it was built upon.
             taking = [Undo(receipt.position, False)]
             with contextlib.suppress(HasDependents):
-                await self._services.write(self._tenant, WHOLE, taking, ["undo", receipt.position], None)
+                await self._services.write(
+                    self._tenant, WHOLE, taking, ["undo", receipt.position], None
+                )
             raise self._taken(name)
         return receipt
 
     @property
     def _own(self) -> list[str]:
-        return [field for field in self._of.model_fields if field not in {*Record.model_fields, "name"}]
+        return [
+            field for field in self._of.model_fields if field not in {*Record.model_fields, "name"}
+        ]
 
     def _taken(self, name: str) -> Conflict:
-        return Conflict(f"name: {self._of.type.value} {name!r} exists; choose another name, or leave out new")
+        return Conflict(
+            f"name: {self._of.type.value} {name!r} exists; choose another name, or leave out new"
+        )
 
     async def _is_known(self, operation: str | None) -> bool:
         """True if an operation of this id was applied; its repetition gets the first receipt."""
         if operation is None:
             return False
         return (
-            await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE)) is not None
+            await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE))
+            is not None
         )
 
     async def _get(self, name: str) -> N | None:
@@ -324,7 +364,9 @@ class Named(RecordVerbs, Generic[N]):
         """Return all records, in the order in which they were created."""
         return [
             cast(N, r)
-            for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
+            for r in await self._all(
+                self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit
+            )
         ]
 
 
@@ -344,7 +386,12 @@ class Agents(Named[Agent], Part[W]):
 
     @offer(Role.ADMIN, "PUT /v1/agents/{name}", names={"name": Names.AGENT})
     async def put(
-        self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
+        self,
+        name: str,
+        *,
+        new: bool = False,
+        operation: str | None = None,
+        **fields: Unpack[AgentFields],
     ) -> Receipt:
         """Store an agent, or change the one of that name; fields that are left out stay as they are.
 
@@ -367,7 +414,9 @@ class Agents(Named[Agent], Part[W]):
             await self._services.engine.put(next_night(name, dreaming, now), now)
         return receipt
 
-    @offer(Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
+    @offer(
+        Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT}
+    )
     async def limits(self, name: str) -> Limits:
         """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
         return await self._services.forming.of_agents.limits(as_text(name, "name"))

@@ -72,7 +72,9 @@ class Records(Part[W]):
         party, view = self._party(owner), as_view(who)
         chosen = await with_thread_id(self._services.engine, party, view, only or {})
         filter = as_filter(as_types(types), chosen, newest_first=newest_first)
-        page = await self._lists(filter).scan(party, view, filter, as_cursor(cursor), as_limit(limit))
+        page = await self._lists(filter).scan(
+            party, view, filter, as_cursor(cursor), as_limit(limit)
+        )
         if cursor is None and (filter.types is None or filter.types & _FORMED):
             page = replace(page, waiting=await self._services.forming.waiting(party, view))
         if not page.records:
@@ -134,7 +136,9 @@ class Records(Part[W]):
         return await explain(engine, party, view, wanted, as_cursor(cursor), as_limit(limit))
 
     @offer(Role.VIEWER, "GET /records/{id}/history", command="history", title="read_history")
-    async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
+    async def history(
+        self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]
+    ) -> Sequence[HistoryStep]:
         """Return a record's changes, oldest first."""
         party, view, engine = self._party(owner), as_view(who), self._services.engine
         wanted = await record_id(engine, party, view, id)
@@ -149,19 +153,29 @@ class Records(Part[W]):
     ) -> Sequence[Entry]:
         """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
         if not as_view(who).whole:
-            raise NotAllowed("the ledger lists records of every audience; read it with as_owner=True")
+            raise NotAllowed(
+                "the ledger lists records of every audience; read it with as_owner=True"
+            )
         return await self._services.engine.entries(
             self._party(owner), as_count(after, "after"), as_limit(limit)
         )
 
     @offer(Role.VIEWER, "GET /operations/{operation}", title="get_operation")
-    async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
+    async def operation(
+        self, owner: str | Owner, operation: str, **who: Unpack[Who]
+    ) -> Receipt | None:
         """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or not by this agent."""
         party, view = self._party(owner), as_view(who)
         # The person may ask for anybody's operation, and everybody else for their own.
         by = None if view.whole else as_actor(view)
-        receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"), by)
-        return None if receipt is None else await seen_receipt(self._services.engine, party, view, receipt)
+        receipt = await self._services.engine.find_operation(
+            party, as_text(operation, "operation"), by
+        )
+        return (
+            None
+            if receipt is None
+            else await seen_receipt(self._services.engine, party, view, receipt)
+        )
 
     def _lists(self, filter: Filter) -> Lists:
         """Return the finder for conditions on data and on items, of which its indexes know most, and else the engine."""

@@ -40,7 +40,12 @@ class Schemas(Named[Schema], Part[W]):
 
     @offer(Role.ADMIN, "PUT /v1/schemas/{name}")
     async def put(
-        self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[SchemaFields]
+        self,
+        name: str,
+        *,
+        new: bool = False,
+        operation: str | None = None,
+        **fields: Unpack[SchemaFields],
     ) -> Receipt:
         """Store a schema, or replace the one of that name, which ``new`` refuses; ``parameters`` are a JSON Schema or a Pydantic class."""
         from memoranda.formation.schemas.definitions import checked_fields  # noqa: PLC0415
@@ -70,11 +75,21 @@ class Schemas(Named[Schema], Part[W]):
         if only is not None and not isinstance(only, Mapping):
             raise InvalidInput("only: pass a mapping of conditions", field="only")
         given = dict(only or {})
-        if given.get("statuses") is None and given.get("as_of") is None and given.get("known_at") is None:
+        if (
+            given.get("statuses") is None
+            and given.get("as_of") is None
+            and given.get("known_at") is None
+        ):
             given["statuses"] = HELD
         given["schema"] = as_text(name, "name")
         return await self._listed(
-            owner, types="memory", only=given, newest_first=newest_first, cursor=cursor, limit=limit, **who
+            owner,
+            types="memory",
+            only=given,
+            newest_first=newest_first,
+            cursor=cursor,
+            limit=limit,
+            **who,
         )
 
     def _check_keys(self, parameters: Mapping[str, Any]) -> None:
@@ -85,4 +100,6 @@ class Schemas(Named[Schema], Part[W]):
         for field, key in keys_of(parameters).items():
             if len(key) > most:
                 at = f"parameters/properties/{field}/{KEYWORD}"
-                raise InvalidInput(f"{at}: has {len(key)} characters; a key has at most {most}", field=at)
+                raise InvalidInput(
+                    f"{at}: has {len(key)} characters; a key has at most {most}", field=at
+                )

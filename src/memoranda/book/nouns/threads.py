@@ -26,7 +26,13 @@ from memoranda.book.input import (
 from memoranda.book.message_input import drafts_in, message_of
 from memoranda.book.record_ids import THREADS, record_named, with_ids
 from memoranda.book.services import Services, WaitFor
-from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
+from memoranda.book.verb_fields import (
+    EpisodeFields,
+    MemoryFields,
+    MessageFields,
+    ThreadFields,
+    spelled_out,
+)
 from memoranda.book.windows import MOST_FIRST, WindowRequest, window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.first_use import dataclass
@@ -84,7 +90,9 @@ class ThreadHandle(Part[W]):
         waiting = as_wait(wait_for)
         drafts = drafts_in(role_or_messages, content, fields)
         received = self._services.door.clock()
-        messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
+        messages = each(
+            drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received)
+        )
         versions = as_versions(expect or {})
         last = {} if expect_last is None else {self.id: expect_last}
         setting = [] if state is None else [SetThread(self.id, {"state": state})]
@@ -121,7 +129,9 @@ class ThreadHandle(Part[W]):
         said = as_text(text, "text")
         if not said.strip() and rating is None:
             raise InvalidInput("text: give a text, a rating, or both", field="text")
-        if about is not None and not await self.messages(first=as_count(about, "about", 1), last=about):
+        if about is not None and not await self.messages(
+            first=as_count(about, "about", 1), last=about
+        ):
             raise InvalidInput(f"about: this thread has no message {about}", field="about")
         judged = {"rating": rating, "about": about}
         message = {
@@ -163,7 +173,12 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.VIEWER, "GET /threads/{thread}/messages")
     async def messages(
-        self, *, first: int = 1, last: int | None = None, cursor: str | None = None, limit: int = 100
+        self,
+        *,
+        first: int = 1,
+        last: int | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
     ) -> Page:
         """Return a page of the thread's messages, oldest first; ``first`` and ``last`` are the places it begins and ends at.
 
@@ -323,7 +338,10 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.EDITOR, "PUT /threads/{thread}/schedule")
     async def schedule(
-        self: ThreadHandle, *, after: float | timedelta | None = None, schemas: Requested | None = None
+        self: ThreadHandle,
+        *,
+        after: float | timedelta | None = None,
+        schemas: Requested | None = None,
     ) -> bool:
         """Form the thread's new messages after a pause of so many seconds; it replaces what was scheduled before.
 

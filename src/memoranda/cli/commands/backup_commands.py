@@ -67,7 +67,9 @@ def restore_command(
     give the book that the backup was made of, if it still opens. Without both, nothing is restored unless you give
     --without-erasures. --book plays no part.
     """
-    restored, found = session.run(_restore(backup, target, erasures, without_erasures=without_erasures))
+    restored, found = session.run(
+        _restore(backup, target, erasures, without_erasures=without_erasures)
+    )
     session.mark_done()
     if restored.warning:
         exits.note(restored.warning)
@@ -116,7 +118,8 @@ async def _open_book(address: str) -> AsyncIterator[Engine]:
 def _check_folder(target: Path) -> None:
     if not target.absolute().parent.is_dir():
         raise InvalidInput(
-            f"target: the folder {target.absolute().parent} does not exist; create it first", field="target"
+            f"target: the folder {target.absolute().parent} does not exist; create it first",
+            field="target",
         )
 
 

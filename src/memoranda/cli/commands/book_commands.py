@@ -26,9 +26,12 @@ def init_command(session: Session) -> None:
     path = path_of(session.address)
     there = path is not None and path.exists() and path.stat().st_size > 0
     facts = session.run(_init(session))
-    if not session.print_json({"address": facts.address, "format": facts.format, "made": not there}):
+    if not session.print_json(
+        {"address": facts.address, "format": facts.format, "made": not there}
+    ):
         session.printer.say(
-            f"{'this book already exists:' if there else 'created the book'} {facts.address}", "good"
+            f"{'this book already exists:' if there else 'created the book'} {facts.address}",
+            "good",
         )
 
 
@@ -122,5 +125,7 @@ async def _reembed(session: Session) -> tuple[int, dict[str, Any]]:
         except EmbeddingFailed as exc:
             if book.embeddings.maker is None:
                 raise
-            raise type(exc)(f"{exc}; the vectors computed so far are kept: run it again to continue") from exc
+            raise type(exc)(
+                f"{exc}; the vectors computed so far are kept: run it again to continue"
+            ) from exc
         return made, (await book.admin.facts(whole=True)).details["vectors"]

@@ -28,9 +28,14 @@ from memoranda.model.records import Owner
     type=click.Choice(["memory", "message", "episode", "thread"]),
     help="Records of this type; repeatable [default: memory].",
 )
-@click.option("--kind", metavar="KIND", multiple=True, help="Only records of this kind; repeatable.")
 @click.option(
-    "--before", type=MOMENT, metavar="TIME", help="Only what was observed, said or begun before this time."
+    "--kind", metavar="KIND", multiple=True, help="Only records of this kind; repeatable."
+)
+@click.option(
+    "--before",
+    type=MOMENT,
+    metavar="TIME",
+    help="Only what was observed, said or begun before this time.",
 )
 @click.option("--source", metavar="ID", help="Only records that cite this one.")
 @click.option("--thread", metavar="ID", help="Only records of this thread.")
@@ -53,7 +58,9 @@ def forget_all_command(
     This cannot be undone. Give at least one of --kind, --before, --source and --thread; see what it would erase with --dry-run.
     Many records are erased some at a time. If an error stops it, the same command goes on.
     """
-    only = {name: value for name, value in {**only, "types": types}.items() if value not in (None, ())}
+    only = {
+        name: value for name, value in {**only, "types": types}.items() if value not in (None, ())
+    }
     receipt = session.run(_forget_all(session, party, {**only, **who}, yes, dry_run, backups))
     if not session.print_json(json_value(receipt)):
         _print(session, receipt)
@@ -62,7 +69,12 @@ def forget_all_command(
 
 
 async def _forget_all(
-    session: Session, party: Owner, given: Mapping[str, Any], yes: bool, dry_run: bool, backups: bool
+    session: Session,
+    party: Owner,
+    given: Mapping[str, Any],
+    yes: bool,
+    dry_run: bool,
+    backups: bool,
 ) -> BulkReceipt:
     async with session.writing() as book:
         planned = await book.forgetting.forget_all(party, dry_run=True, **given)
@@ -79,12 +91,16 @@ async def _forget_all(
 def _print(session: Session, receipt: BulkReceipt) -> None:
     printer = session.printer
     if not receipt.found:
-        printer.say(f"no record of {receipt.owner} meets the conditions; nothing was erased", "warning")
+        printer.say(
+            f"no record of {receipt.owner} meets the conditions; nothing was erased", "warning"
+        )
         return
     counted = receipt.found if receipt.dry_run else receipt.removed
     printer.say("would be erased" if receipt.dry_run else f"erased for {receipt.owner}", "good")
     rows = [[place, str(number)] for place, number in counted.items()]
-    printer.table([Column("TYPE" if receipt.dry_run else "PLACE"), Column("RECORDS", right=True)], rows)
+    printer.table(
+        [Column("TYPE" if receipt.dry_run else "PLACE"), Column("RECORDS", right=True)], rows
+    )
     if receipt.dry_run:
         return
     for place in receipt.still_in:

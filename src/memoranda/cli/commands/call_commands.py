@@ -28,7 +28,9 @@ from memoranda.wire.verb_shapes import Shape, shape_of, wire_name
 @click.option(
     "--arguments", "asks", is_flag=True, help="Show the arguments of the operation, and do nothing."
 )
-def call_command(session: Session, name: str | None, pairs: Sequence[str], yes: bool, asks: bool) -> None:
+def call_command(
+    session: Session, name: str | None, pairs: Sequence[str], yes: bool, asks: bool
+) -> None:
     """Call any operation of the book: those that no other command has, too.
 
     Without an operation, all are listed. Lists repeat their argument (tags=a tags=b), and objects are JSON
@@ -44,7 +46,9 @@ def call_command(session: Session, name: str | None, pairs: Sequence[str], yes: 
         _explain(session.printer, operation, shape)
         return
     if "lines" in shape.annotations or not inspect.iscoroutinefunction(operation.function):
-        raise click.UsageError(f"{operation.name} reads or writes lines: run memoranda {operation.command}")
+        raise click.UsageError(
+            f"{operation.name} reads or writes lines: run memoranda {operation.command}"
+        )
     given = _read(shape, pairs)
     if operation.final and not given.get("dry_run"):
         confirm(f"{operation.name} {' '.join(pairs)}: this cannot be undone. Go on?", yes=yes)
@@ -59,7 +63,11 @@ def _explain(printer: Printer, operation: Operation, shape: Shape) -> None:
     printer.table(
         columns,
         [
-            [wire_name(one.name), "" if one.default is one.empty else repr(one.default), str(one.annotation)]
+            [
+                wire_name(one.name),
+                "" if one.default is one.empty else repr(one.default),
+                str(one.annotation),
+            ]
             for one in shape.signature.parameters.values()
             if one.name not in shape.local
         ],

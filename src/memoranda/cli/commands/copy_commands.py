@@ -17,10 +17,14 @@ from memoranda.cli.session import Session, path_of
 @click.argument("source")
 @click.argument("target")
 @click.option(
-    "--switch", is_flag=True, help="Move the book: TARGET is the book then, and SOURCE is not written again."
+    "--switch",
+    is_flag=True,
+    help="Move the book: TARGET is the book then, and SOURCE is not written again.",
 )
 @click.option(
-    "--cancel", is_flag=True, help="Copy nothing: let SOURCE be written again after a copy was stopped."
+    "--cancel",
+    is_flag=True,
+    help="Copy nothing: let SOURCE be written again after a copy was stopped.",
 )
 def copy_command(session: Session, source: str, target: str, switch: bool, cancel: bool) -> None:
     """Copy the book at SOURCE to TARGET, a path, postgresql://… or mongodb://…, and compare both.

@@ -81,7 +81,10 @@ def demo_command(keep: Path | None) -> None:
 
 
 async def _run_story(printer: Printer, path: Path) -> None:
-    _title(printer, f"Day one, {when(_DAY_ONE)}: a conversation is stored, and memories are formed from it")
+    _title(
+        printer,
+        f"Day one, {when(_DAY_ONE)}: a conversation is stored, and memories are formed from it",
+    )
     async with _opened(path, _DAY_ONE) as book:
         said = await _day_one(printer, book)
     _title(printer, f"Day two, {when(_DAY_TWO)}: the file is opened again, and an agent asks")
@@ -111,7 +114,8 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
         _fact(printer, f"{place} {role:<9}", content)
     said = receipt.ids("message")
     _note(
-        printer, f"receipt: position {receipt.position}, {len(said)} messages appended and stored on the disk"
+        printer,
+        f"receipt: position {receipt.position}, {len(said)} messages appended and stored on the disk",
     )
     _command(printer, "form memories from what she said, by rules, without a language model")
     for memory in await _formed(book, thread, said):
@@ -120,9 +124,12 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
         _fact(printer, f"{named:<16}", f"{memory.content}  ← message {place}")
     profile = await book.profiles.get(WHO, agent=AGENT)
     values = {
-        name: " and ".join(value) if isinstance(value, list) else value for name, value in profile.items()
+        name: " and ".join(value) if isinstance(value, list) else value
+        for name, value in profile.items()
     }
-    _fact(printer, f"{'profile':<16}", ", ".join(f"{name}: {value}" for name, value in values.items()))
+    _fact(
+        printer, f"{'profile':<16}", ", ".join(f"{name}: {value}" for name, value in values.items())
+    )
     await book.remember(WHO, _SHARED, audience="global", agent=AGENT)
     _fact(printer, f"{'remembered':<16}", f"{_SHARED}  (shared with all of Ana's agents)")
     return said
@@ -161,7 +168,8 @@ async def _correct(printer: Printer, book: Book) -> None:
     said = await thread.append("user", "I have moved to Lisbon, by the way. Boston is behind me.")
     (moved,) = await _formed(book, thread, said.ids("message"))
     _command(
-        printer, "she says “I have moved to Lisbon”: the new memory supersedes the old one, which is kept"
+        printer,
+        "she says “I have moved to Lisbon”: the new memory supersedes the old one, which is kept",
     )
     position = (await book.records.history(WHO, moved.id, agent=AGENT))[0].position
     await _home(printer, book)

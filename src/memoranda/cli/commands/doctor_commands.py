@@ -62,7 +62,10 @@ def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) 
 
 async def _sharing(session: Session, party: Owner) -> None:
     async with session.reading() as book:
-        found, limited = await book.records.readers(party, as_owner=True), await restricted_since(book, party)
+        found, limited = (
+            await book.records.readers(party, as_owner=True),
+            await restricted_since(book, party),
+        )
         settings = book.forming.of_agents.sharing
         own = {agent.name: settings.for_agent(agent).default for agent in await book.agents.list()}
     apart = {name: default for name, default in own.items() if default != settings.default}
@@ -72,7 +75,10 @@ async def _sharing(session: Session, party: Owner) -> None:
     printer = session.printer
     if found:
         rows = [
-            [readers_of(one.audience), ", ".join(f"{count} {name}" for name, count in one.records.items())]
+            [
+                readers_of(one.audience),
+                ", ".join(f"{count} {name}" for name, count in one.records.items()),
+            ]
             for one in found
         ]
         printer.table([Column("READ BY"), Column("RECORDS", flexible=True)], rows)
@@ -81,7 +87,9 @@ async def _sharing(session: Session, party: Owner) -> None:
     if limited:
         printer.say(limited, "warning")
     agents = "".join(f"; of {name}: {default}" for name, default in apart.items())
-    printer.say(f"audience of what an agent writes without naming one: {settings.default}{agents}", "faint")
+    printer.say(
+        f"audience of what an agent writes without naming one: {settings.default}{agents}", "faint"
+    )
 
 
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
@@ -97,7 +105,9 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         ]
         checks = [health_checks.program(), *await _of_place(book)]
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
-        forming = [job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))]
+        forming = [
+            job for job in jobs if job.kind in FORMING and (session.whole or _is_of(book, job))
+        ]
         who = (await book.jobs.who_forms(), book.cannot_form_because, book.forming.settings.enabled)
         checks.append(formation(Forming(forming, *who), utc_now()))
         checks.append(await _of_fields(book))
@@ -122,14 +132,23 @@ async def _of_fields(book: Book) -> Check:
     silent = sum([await bound.silent(owner, now) for owner in owners])
     told = f"{counted(silent, 'memory has', 'memories have')} the key of a field and no value that fits it"
     return Check(
-        "bound fields", "note" if silent else "ok", told if silent else "each shows its memory's value"
+        "bound fields",
+        "note" if silent else "ok",
+        told if silent else "each shows its memory's value",
     )
 
 
 async def _of_lines(book: Book) -> list[Check]:
     """Name the lines of agents' experience that nothing proves and nobody approved."""
-    agents = [owner.id for owner in await book.engine.owners(book.tenant) if owner.kind is OwnerKind.AGENT]
-    lines = [(agent, line) for agent in agents for line in await book.experience.list(agent) if line.waits]
+    agents = [
+        owner.id for owner in await book.engine.owners(book.tenant) if owner.kind is OwnerKind.AGENT
+    ]
+    lines = [
+        (agent, line)
+        for agent in agents
+        for line in await book.experience.list(agent)
+        if line.waits
+    ]
     if not lines:
         return []
     named = "; ".join(f"{line.id} of {agent}" for agent, line in lines[:_NAMED])
@@ -149,7 +168,9 @@ async def _of_place(book: Book) -> list[Check]:
     if departure is None:
         return []
     if departure.whole:
-        return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
+        return [
+            Check("place", "warning", f"the book has moved to {departure.address}", "open it there")
+        ]
     command = f"memoranda copy THIS_BOOK {departure.address}"
     advice = f"wait until the copy is complete; if it was stopped, run: {command}, or the same with --cancel"
     return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
@@ -161,7 +182,8 @@ def _without_room(waiting: Sequence[Job]) -> list[Check]:
     if not full:
         return []
     named = "; ".join(
-        f"thread {job.key} of {job.owner}: {job.error.removeprefix(f'{NO_ROOM}: ')}" for job in full[:_NAMED]
+        f"thread {job.key} of {job.owner}: {job.error.removeprefix(f'{NO_ROOM}: ')}"
+        for job in full[:_NAMED]
     )
     more = f"; and {len(full) - _NAMED} more" if len(full) > _NAMED else ""
     threads = "1 thread waits" if len(full) == 1 else f"{len(full)} threads wait"
@@ -178,7 +200,9 @@ def _hidden(jobs: Sequence[Job]) -> list[Check]:
     more = f"; and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
     what = "1 forgetting is" if len(hidden) == 1 else f"{len(hidden)} forgettings are"
     advice = "erase each with: memoranda forget OWNER --finish POSITION; or bring it back with: memoranda undo OWNER POSITION"
-    return [Check("forgetting", "note", f"{what} hidden until somebody decides: {named}{more}", advice)]
+    return [
+        Check("forgetting", "note", f"{what} hidden until somebody decides: {named}{more}", advice)
+    ]
 
 
 async def _of_file(book: Book) -> list[Check]:
@@ -220,7 +244,9 @@ def _print_checks(printer: Printer, checks: list[Check]) -> None:
     broad = max(len(check.name) for check in checks)
     for check in checks:
         printer.labelled(
-            f"  {check.name:<{broad}}  {check.state:<7}  ", check.found, label_style=_STYLES[check.state]
+            f"  {check.name:<{broad}}  {check.state:<7}  ",
+            check.found,
+            label_style=_STYLES[check.state],
         )
         if check.advice:
             printer.labelled(" " * (broad + 13), check.advice, style="strong")

@@ -40,7 +40,12 @@ async def _schedules(session: Session) -> None:
         return
     if not found:
         session.printer.say("no nights are scheduled; enable them with dream.enabled", "faint")
-    columns = [Column("AGENT"), Column("STATE"), Column("NEXT", "faint"), Column("ERROR", flexible=True)]
+    columns = [
+        Column("AGENT"),
+        Column("STATE"),
+        Column("NEXT", "faint"),
+        Column("ERROR", flexible=True),
+    ]
     rows = [[one.agent or "(all others)", one.state, when(one.next_at), one.error] for one in found]
     if rows:
         session.printer.table(columns, rows)
@@ -63,7 +68,9 @@ def _print(printer: Printer, report: DreamReport, found: Mapping[UUID, Record]) 
     lines += [(id, f"{would}superseded by a newer value of its key") for id in report.superseded]
     lines += [(id, f"stays: {IGNORED[code]}") for id, code in report.kept.items()]
     columns = [Column("ID"), Column("DONE"), Column("CONTENT", flexible=True)]
-    rows = [[str(id), done, text_of(found[id]) if id in found else "(erased)"] for id, done in lines]
+    rows = [
+        [str(id), done, text_of(found[id]) if id in found else "(erased)"] for id, done in lines
+    ]
     if rows:
         printer.table(columns, rows)
     for one in report.contradictions:

@@ -25,11 +25,17 @@ def experience_command() -> None:
 @opens_book
 @click.argument("agent")
 @click.option(
-    "--for-user", metavar="USER", help="Only lines that may be read when the agent works for this user."
+    "--for-user",
+    metavar="USER",
+    help="Only lines that may be read when the agent works for this user.",
 )
 @click.option("--retired", is_flag=True, help="Also list retired lines.")
-@click.option("--limit", type=int, default=100, metavar="N", help="The most lines to show [default: 100].")
-def list_command(session: Session, agent: str, for_user: str | None, retired: bool, limit: int) -> None:
+@click.option(
+    "--limit", type=int, default=100, metavar="N", help="The most lines to show [default: 100]."
+)
+def list_command(
+    session: Session, agent: str, for_user: str | None, retired: bool, limit: int
+) -> None:
     """List an agent's lines, with the number of users each was learnt from and its status."""
     found = session.run(_list(session, agent, for_user=for_user, retired=retired, limit=limit))
     if session.print_json({"lines": found}):

@@ -76,7 +76,9 @@ async def _export(
 
 async def _check_owner(book: Book, party: Owner | None) -> None:
     if party is not None and party not in await book.admin.owners():
-        raise NotFound(f"owner {party}: the book holds nothing of theirs; see: memoranda list --owners")
+        raise NotFound(
+            f"owner {party}: the book holds nothing of theirs; see: memoranda list --owners"
+        )
 
 
 async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
@@ -135,11 +137,15 @@ async def _import(session: Session, file: Path, *, wait: bool) -> ImportReport:
 
 def _print_report(printer: Printer, report: ImportReport) -> None:
     there = report.owners - report.adopted
-    parts = [f"{report.adopted} new here, taken in with their whole history"] if report.adopted else []
+    parts = (
+        [f"{report.adopted} new here, taken in with their whole history"] if report.adopted else []
+    )
     parts += [f"{there} here before, given the records that were missing"] if there else []
     owners = counted(report.owners, "owner")
     nothing = "imported nothing" if report.errors else "imported nothing: the file names no owner"
-    printer.say(f"imported {owners}: {'; '.join(parts)}" if parts else nothing, "good" if parts else "faint")
+    printer.say(
+        f"imported {owners}: {'; '.join(parts)}" if parts else nothing, "good" if parts else "faint"
+    )
     if report.records:
         rows = [[name, str(number)] for name, number in report.records.items()]
         printer.table([Column("IMPORTED"), Column("NUMBER", right=True)], rows)

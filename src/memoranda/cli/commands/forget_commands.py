@@ -33,7 +33,9 @@ _SHOWN = 10
 _LINES, _PLACES = 12, 4
 #: The most facts that it quotes.
 _FACTS = 3
-_STILL_IN = "these backups may still contain it; forget the same ids with --backups, or delete the backups:"
+_STILL_IN = (
+    "these backups may still contain it; forget the same ids with --backups, or delete the backups:"
+)
 
 
 @click.command("forget")
@@ -59,7 +61,9 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
     help="Also take a part of a message that --dry-run lists, by its name.",
 )
 @click.option(
-    "--earlier/--no-earlier", default=True, help="Earlier values of its key go, too [default: earlier]."
+    "--earlier/--no-earlier",
+    default=True,
+    help="Earlier values of its key go, too [default: earlier].",
 )
 @click.option("--keep", metavar="ID", multiple=True, help="An earlier value that stays.")
 @click.option(
@@ -75,7 +79,9 @@ _STILL_IN = "these backups may still contain it; forget the same ids with --back
     help="Erase what the operation at this position has hidden, as 'about' lists it, instead of IDs.",
 )
 @click.option(
-    "--everything", is_flag=True, help="Erase all that the book holds of the owner; needs --as-owner."
+    "--everything",
+    is_flag=True,
+    help="Erase all that the book holds of the owner; needs --as-owner.",
 )
 @click.option("--backups", is_flag=True, help="Also rewrite the book's own backups without it.")
 @click.option(
@@ -167,19 +173,29 @@ async def _forget(
     async with session.writing() as book:
         copies = await _copies(book) if how["backups"] else ()
         if how["finish"] is not None:
-            confirm(f"Erase what position {how['finish']} has hidden? This cannot be undone.", yes=yes)
-            receipt = await book.forgetting.finish(party, how["finish"], backups=how["backups"], **who)
+            confirm(
+                f"Erase what position {how['finish']} has hidden? This cannot be undone.", yes=yes
+            )
+            receipt = await book.forgetting.finish(
+                party, how["finish"], backups=how["backups"], **who
+            )
         else:
-            planned, question = await _planned(session, book, party, words, who, copies, {**how, "yes": yes})
+            planned, question = await _planned(
+                session, book, party, words, who, copies, {**how, "yes": yes}
+            )
             if how["dry_run"]:
                 return Forgotten(planned, ())
             if question:
                 confirm(f"{question} This cannot be undone.", yes=yes)
-            wanted: dict[str, Any] = {"everything": True} if planned.plan is None else {"plan": planned.plan}
+            wanted: dict[str, Any] = (
+                {"everything": True} if planned.plan is None else {"plan": planned.plan}
+            )
             receipt = await book.forget(party, backups=how["backups"], **wanted, **who)
         if scrub:
             cleared = await _scrubbed(book)
-            receipt = replace(receipt, state=_state(cleared), pending_because=cleared.pending_because)
+            receipt = replace(
+                receipt, state=_state(cleared), pending_because=cleared.pending_because
+            )
     return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.still_in))
 
 
@@ -231,14 +247,20 @@ def plan_lines(plan: Traces) -> list[str]:
     kept = [one for one in plan.earlier if one.id not in plan.ids]
     gone = [one for one in plan.earlier if one.id in plan.ids]
     if gone:
-        shown = ", ".join(f"{_quoted(one.content)} of {one.observed_at:%Y-%m-%d}" for one in gone[:2])
+        shown = ", ".join(
+            f"{_quoted(one.content)} of {one.observed_at:%Y-%m-%d}" for one in gone[:2]
+        )
         head.append(f"earlier values, which go too unless --keep ID: {shown}{_more(gone, 2)}")
         told += [one.content for one in gone]
     tail = _what_stays(plan, kept)
     whole, cut = {one.id for one in plan.goes}, {one.message for one in plan.spans}
-    parts = [(one.text, f"{one.type.value}{', whole' * (one.message in whole)}") for one in plan.spans]
+    parts = [
+        (one.text, f"{one.type.value}{', whole' * (one.message in whole)}") for one in plan.spans
+    ]
     shown_above = {*cut, *named, *(one.id for one in gone)}
-    parts += [(one.text, f"{one.type.value}, whole") for one in plan.goes if one.id not in shown_above]
+    parts += [
+        (one.text, f"{one.type.value}, whole") for one in plan.goes if one.id not in shown_above
+    ]
     places: dict[str, tuple[str, Counter[str]]] = {}
     for text, where in parts:
         plain = " ".join(text.casefold().split()).strip(" .,;")
@@ -262,7 +284,9 @@ def _of_other_wordings(asking: Asking | None) -> str:
     if asking is None or not asking.records:
         return "other wordings are not searched for"
     which = f"{asking.records} records that share a word or topic with it"
-    which = f"the newest {which}, not {asking.left_out} older" if asking.left_out else f"the {which}"
+    which = (
+        f"the newest {which}, not {asking.left_out} older" if asking.left_out else f"the {which}"
+    )
     if asking.asked:
         return f"other wordings: a model was asked of {which}; nothing else was searched"
     cost = f"{asking.calls} calls, at most {asking.tokens:,} tokens"
@@ -278,16 +302,22 @@ def _what_stays(plan: Traces, kept: Sequence[Memory]) -> list[str]:
     lines = []
     if plan.changes:
         counts = Counter(one.type.value for one in plan.changes)
-        lines.append(f"stays without it: {', '.join(f'{number} {name}' for name, number in counts.items())}")
+        lines.append(
+            f"stays without it: {', '.join(f'{number} {name}' for name, number in counts.items())}"
+        )
     if kept:
-        lines.append(f"earlier values that stay: {_quoted(kept[0].content)} {kept[0].id}{_more(kept, 1)}")
+        lines.append(
+            f"earlier values that stay: {_quoted(kept[0].content)} {kept[0].id}{_more(kept, 1)}"
+        )
     if plan.listed:
         one = plan.listed[0]
         lines.append(
             f"goes only with --take {one.name}: {_quoted(one.text)} ({one.why}){_more(plan.listed, 1)}"
         )
     still = [
-        one for one in plan.still_tells if one.text not in {part.text.strip(" ,;") for part in plan.listed}
+        one
+        for one in plan.still_tells
+        if one.text not in {part.text.strip(" ,;") for part in plan.listed}
     ]
     if still:
         lines.append(f"stays: {_quoted(still[0].text)} ({still[0].why}){_more(still, 1)}")
@@ -339,10 +369,14 @@ async def _copies(book: Book) -> tuple[str, ...]:
     return await engine.known_backups() if isinstance(engine, CopiesItself) else ()
 
 
-def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]) -> str:
+def _named(
+    party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]
+) -> str:
     """Describe what is to be erased, which may be nothing; what was erased before may still be in the book's backups."""
     missing = ", ".join(str(id) for id in ids if id not in found)
-    named = [f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"] if found else []
+    named = (
+        [f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"] if found else []
+    )
     if missing and copies:
         named.append(f"{missing} in the backups, if they contain it")
     return " and ".join(named)
@@ -356,15 +390,25 @@ def print_erasure(printer: Printer, done: Forgotten) -> None:
         rows = [[place, str(number)] for place, number in receipt.removed.items()]
         printer.table([Column("PLACE"), Column("REMOVED", right=True)], rows)
     else:
-        printer.say(f"the book holds none of this for {receipt.owner}; nothing more was erased", "warning")
+        printer.say(
+            f"the book holds none of this for {receipt.owner}; nothing more was erased", "warning"
+        )
     _print_lines(printer, "forgotten before:", receipt.repeated)
     _print_lines(
-        printer, "backups rewritten without everything that was ever erased:", done.rewritten, "good"
+        printer,
+        "backups rewritten without everything that was ever erased:",
+        done.rewritten,
+        "good",
     )
     _print_lines(printer, "kept, because they have other sources:", receipt.kept)
-    _print_lines(printer, "kept, older statements that the erased ones had superseded:", receipt.superseded)
+    _print_lines(
+        printer, "kept, older statements that the erased ones had superseded:", receipt.superseded
+    )
     if receipt.era is not None:
-        printer.say(f"the owner's era {receipt.era} has ended; the same name can start again, empty", "faint")
+        printer.say(
+            f"the owner's era {receipt.era} has ended; the same name can start again, empty",
+            "faint",
+        )
     _print_lines(printer, _STILL_IN, receipt.still_in, "warning")
     _print_still(printer, receipt.still_tells, receipt.more)
     _print_state(printer, receipt.pending_because)

@@ -19,7 +19,9 @@ _SHOWN = 20
 @click.argument("format", type=click.Choice([*FORMATS]))
 @click.argument("source")
 @click.option(
-    "--dry-run", is_flag=True, help="Write nothing: say what would be written, and what is not understood."
+    "--dry-run",
+    is_flag=True,
+    help="Write nothing: say what would be written, and what is not understood.",
 )
 @click.option(
     "--undo",
@@ -72,7 +74,13 @@ def migrate_command(
                     return await undo(book, format, found, undone, owner_at=owner_at)
                 with session.progress("migrating") as progress:
                     return await migrate(
-                        book, format, found, trust=trust, owner_at=owner_at, rename=rename, progress=progress
+                        book,
+                        format,
+                        found,
+                        trust=trust,
+                        owner_at=owner_at,
+                        rename=rename,
+                        progress=progress,
                     )
 
         report = session.run(work())
@@ -85,9 +93,12 @@ def migrate_command(
 
 
 def _print(say: Callable[..., None], report: Migration, done: str) -> None:
-    what = ", ".join(f"{count} {verb}" for verb, count in report.written.items() if count) or "nothing"
+    what = (
+        ", ".join(f"{count} {verb}" for verb, count in report.written.items() if count) or "nothing"
+    )
     say(
-        f"run {report.run}: {what} {done}" + (f"; {report.before} written before" if report.before else ""),
+        f"run {report.run}: {what} {done}"
+        + (f"; {report.before} written before" if report.before else ""),
         "good",
     )
     for name, count in report.not_taken.items():

@@ -32,11 +32,19 @@ from memoranda.model.records import EVERYONE, Owner
 @opens_book
 @owned(most=0)
 @seen_as
-@click.option("--schema", metavar="NAME", default="Profile", help="The kind of document [default: Profile].")
 @click.option(
-    "--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Set a field as the person; repeatable."
+    "--schema", metavar="NAME", default="Profile", help="The kind of document [default: Profile]."
 )
-@click.option("--unset", metavar="FIELD", multiple=True, help="Remove a field as the person; repeatable.")
+@click.option(
+    "--set",
+    "fields",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Set a field as the person; repeatable.",
+)
+@click.option(
+    "--unset", metavar="FIELD", multiple=True, help="Remove a field as the person; repeatable."
+)
 def profile_command(
     session: Session,
     party: Owner,
@@ -90,7 +98,9 @@ async def _change(
     async with session.writing() as book:
         documents = await book.profiles.documents(party, schema, as_owner=True)
         new = {name for name in given if not any(name in document.body for document in documents)}
-        missing = [name for name in unset if not any(name in document.body for document in documents)]
+        missing = [
+            name for name in unset if not any(name in document.body for document in documents)
+        ]
         if missing:
             raise NotFound(f"unset: no document of this profile has a field {missing[0]!r}")
         held = {document.audience: set(document.body) for document in documents}
@@ -112,8 +122,12 @@ async def _change(
 @opens_book
 @owned(most=0)
 @seen_as
-@click.option("--limit", type=int, default=100, metavar="N", help="The most memories to show [default: 100].")
-def about_command(session: Session, party: Owner, words: Sequence[str], who: Who, limit: int) -> None:
+@click.option(
+    "--limit", type=int, default=100, metavar="N", help="The most memories to show [default: 100]."
+)
+def about_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, limit: int
+) -> None:
     """Show what is known about a person: profile, memories with their sources and readers, and counts.
 
     Without --agent and --as-owner it shows what all agents of the person may read.
@@ -127,7 +141,9 @@ def about_command(session: Session, party: Owner, words: Sequence[str], who: Who
         memory = known.memory
         named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
         printer.say(f"{named}: {printer.begun(memory.content)}", "strong")
-        printer.say(f"  read by {readers_of(memory.audience)}; {memory.trust.value}; {memory.id}", "faint")
+        printer.say(
+            f"  read by {readers_of(memory.audience)}; {memory.trust.value}; {memory.id}", "faint"
+        )
         print_sources(printer, known.sources)
     if none:
         printer.say(none, "faint")

@@ -39,9 +39,14 @@ _BAR = 40
 @owned("QUESTION...", least=1)
 @seen_as
 @narrowed
-@click.option("--limit", type=int, default=10, metavar="N", help="The most hits to show [default: 10].")
 @click.option(
-    "--mode", type=click.Choice(MODES), default="hybrid", help="The way to search [default: hybrid]."
+    "--limit", type=int, default=10, metavar="N", help="The most hits to show [default: 10]."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(MODES),
+    default="hybrid",
+    help="The way to search [default: hybrid].",
 )
 @click.option("--pinned-first", is_flag=True, help="List the hits that are pinned memories first.")
 @click.option(
@@ -55,7 +60,9 @@ _BAR = 40
     is_flag=True,
     help="Show the scores of each search method, and the records that just missed the limit.",
 )
-@click.option("--full", is_flag=True, help="Show long texts whole; a terminal shows the part that answers.")
+@click.option(
+    "--full", is_flag=True, help="Show long texts whole; a terminal shows the part that answers."
+)
 @click.option(
     "--why-not",
     metavar="ID",
@@ -78,7 +85,13 @@ def recall_command(
     why_not: Sequence[str],
 ) -> None:
     """Find the records that answer a question by words and meaning, best first, and say why each was found."""
-    how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first, "at_least": at_least}
+    how = {
+        "limit": limit,
+        "types": types,
+        "mode": mode,
+        "pinned_first": pinned_first,
+        "at_least": at_least,
+    }
     hits, none = session.run(
         _recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how)
     )
@@ -131,7 +144,9 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool
                 indent="      ",
             )
     shown = {other.record.id for other in hit.folded}
-    print_sources(printer, [source for source in hit.sources if source.id not in shown], indent="    ")
+    print_sources(
+        printer, [source for source in hit.sources if source.id not in shown], indent="    "
+    )
     printer.say(f"    {record.id}", "faint")
 
 
@@ -143,12 +158,15 @@ def reasons_of(hit: Hit) -> str:
     elif dict(hit.terms).get("words"):
         reasons.append("next to words of the question")
     if hit.near_words:
-        reasons.append("near words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.near_words))
+        reasons.append(
+            "near words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.near_words)
+        )
     if (hit.cosine or 0.0) > 0:
         reasons.append(f"meaning: {hit.cosine:.2f}")
     if hit.strength is not None:
         reasons.append(
-            f"strength: {hit.strength:.2f}" + (f", used {counted(hit.uses, 'time')}" if hit.uses else "")
+            f"strength: {hit.strength:.2f}"
+            + (f", used {counted(hit.uses, 'time')}" if hit.uses else "")
         )
     if hit.confidence is not None:
         reasons.append(f"confidence: {hit.confidence:.2f}")
@@ -182,20 +200,29 @@ def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
     metavar="ID",
     help="The current conversation; without a QUESTION, its last messages are the question.",
 )
-@click.option("--budget", type=int, default=2000, metavar="N", help="The most tokens to use [default: 2000].")
+@click.option(
+    "--budget", type=int, default=2000, metavar="N", help="The most tokens to use [default: 2000]."
+)
 @click.option(
     "--limit",
     type=int,
     metavar="N",
     help="The most hits of recall, and the most memories [default: as many as the budget holds].",
 )
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only records of this type; repeatable.")
+@click.option(
+    "--type", "types", multiple=True, metavar="TYPE", help="Only records of this type; repeatable."
+)
 @click.option(
     "--kind", "kinds", multiple=True, metavar="KIND", help="Only memories of this kind; repeatable."
 )
-@click.option("--time-zone", metavar="ZONE", help="Add the time in this zone, such as Europe/Lisbon.")
 @click.option(
-    "--no-mark-used", "look", is_flag=True, help="Do not count the memories that are placed as used."
+    "--time-zone", metavar="ZONE", help="Add the time in this zone, such as Europe/Lisbon."
+)
+@click.option(
+    "--no-mark-used",
+    "look",
+    is_flag=True,
+    help="Do not count the memories that are placed as used.",
 )
 def context_command(
     session: Session,
@@ -225,13 +252,17 @@ async def _context(
     async with session.reading() as book:
         made = await book.context(party, question, **given, **who)
         types = given["types"] or PASSAGE_TYPES
-        return made, "" if made.text else await nothing_seen(book, party, who, types, searched=bool(question))
+        return made, "" if made.text else await nothing_seen(
+            book, party, who, types, searched=bool(question)
+        )
 
 
 def print_context(printer: Printer, made: Context, none: str) -> None:
     """Print the text unchanged, and below it how many tokens it takes; or why there is ``none``."""
     if not made.text and made.left_out:
-        printer.say(f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint")
+        printer.say(
+            f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint"
+        )
         return
     if not made.text:
         printer.say(f"empty: {none}", "faint")
@@ -239,4 +270,6 @@ def print_context(printer: Printer, made: Context, none: str) -> None:
     printer.block(made.text, indent="")
     printer.say()
     parts = ", ".join(f"{block.name} {block.tokens}" for block in made.blocks)
-    printer.say(f"{made.tokens} tokens, {made.counted}: {parts}; left out: {len(made.left_out)}", "faint")
+    printer.say(
+        f"{made.tokens} tokens, {made.counted}: {parts}; left out: {len(made.left_out)}", "faint"
+    )

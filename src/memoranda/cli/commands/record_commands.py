@@ -54,10 +54,17 @@ async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
 @click.option("--all-owners", is_flag=True, help="List the records of every owner, for operators.")
 @click.option("--count", is_flag=True, help="Only print the number of records.")
 @click.option("--newest-first", is_flag=True, help="List the newest first instead of the oldest.")
-@click.option("--limit", type=int, default=50, metavar="N", help="The most records on a page [default: 50].")
-@click.option("--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Print all pages; with --json one record on each line."
+    "--limit", type=int, default=50, metavar="N", help="The most records on a page [default: 50]."
+)
+@click.option(
+    "--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value."
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Print all pages; with --json one record on each line.",
 )
 def list_command(
     session: Session,
@@ -78,7 +85,9 @@ def list_command(
         session.run(_owners(session))
         return
     if all_owners and (party is not None or count or any(given["who"].values())):
-        raise click.UsageError("--all-owners takes no OWNER, no --count and no view; it reads every audience")
+        raise click.UsageError(
+            "--all-owners takes no OWNER, no --count and no view; it reads every audience"
+        )
     if all_owners:
         given.pop("who")
     elif party is None:
@@ -98,13 +107,17 @@ async def _owners(session: Session) -> None:
         found = await book.admin.owners()
     if not session.print_json({"owners": found}):
         # A blank at an end would not be seen.
-        rows = [[one.kind.value, one.id if one.id == one.id.strip() else repr(one.id)] for one in found]
+        rows = [
+            [one.kind.value, one.id if one.id == one.id.strip() else repr(one.id)] for one in found
+        ]
         session.printer.table([Column("KIND"), Column("OWNER")], rows)
 
 
 async def _count(session: Session, party: Owner, given: dict[str, Any]) -> None:
     async with session.reading() as book:
-        found = await book.records.count(party, types=given["types"], only=given["only"], **given["who"])
+        found = await book.records.count(
+            party, types=given["types"], only=given["only"], **given["who"]
+        )
     if not session.print_json({"count": found}):
         session.printer.say(str(found))
 
@@ -155,7 +168,9 @@ async def _all(session: Session, party: Owner | None, given: dict[str, Any]) -> 
 @click.option(
     "--limit", type=int, default=100, metavar="N", help="The most sources on a page [default: 100]."
 )
-@click.option("--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value.")
+@click.option(
+    "--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value."
+)
 def why_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, limit: int, cursor: str | None
 ) -> None:
@@ -163,7 +178,9 @@ def why_command(
     session.run(_why(session, party, words[0], who, limit, cursor))
 
 
-async def _why(session: Session, party: Owner, id: str, who: Who, limit: int, cursor: str | None) -> None:
+async def _why(
+    session: Session, party: Owner, id: str, who: Who, limit: int, cursor: str | None
+) -> None:
     async with session.reading() as book:
         why = await book.why(party, id, cursor=cursor, limit=limit, **who)
     if session.print_json(why):

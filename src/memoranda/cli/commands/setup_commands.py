@@ -43,15 +43,22 @@ def show_command(session: Session) -> None:
     """Show the places of the local model in use, and check its files; exit code 1 if it cannot be used."""
     given = settings("embedding", EmbeddingSettings)
     many = given.use == MULTILINGUAL
-    looks = [_look(place) for place in ([weights_place(given.weights)] if many else places(given.weights))]
+    looks = [
+        _look(place)
+        for place in ([weights_place(given.weights)] if many else places(given.weights))
+    ]
     used = next((look for look in looks if not look.wrong), None)
     needed = MULTILINGUAL_LIBRARIES if many else LIBRARIES
     libraries = {name: _version(name) for name in needed}
     usable = used is not None and not missing_libraries(needed)
-    if not session.print_json({"usable": usable, "used": used, "places": looks, "libraries": libraries}):
+    if not session.print_json(
+        {"usable": usable, "used": used, "places": looks, "libraries": libraries}
+    ):
         for look in looks:
             state = look.wrong or f"{look.folder}: complete"
-            session.printer.labelled(f"  {look.place:<8}", state, style="warning" if look.wrong else "good")
+            session.printer.labelled(
+                f"  {look.place:<8}", state, style="warning" if look.wrong else "good"
+            )
         for name, found in libraries.items():
             session.printer.labelled(
                 f"  {name}  ", found or "not installed", style="" if found else "warning"
@@ -65,7 +72,9 @@ def show_command(session: Session) -> None:
 
 
 @weights_command.command("install")
-@click.option("--cache", is_flag=True, help="Install into your cache folder instead of the environment.")
+@click.option(
+    "--cache", is_flag=True, help="Install into your cache folder instead of the environment."
+)
 @opens_book
 def install_command(session: Session, cache: bool) -> None:
     """Install the package with the model's files, using this environment's pip or uv.

@@ -38,12 +38,16 @@ class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gener
 @opens_book
 @owned(most=0, optional=True)
 @click.option("--agent", metavar="NAME", help="Only calls for this agent.")
-@click.option("--since", type=DayType(), metavar="DAY", help="Only calls on this day or later, in UTC.")
+@click.option(
+    "--since", type=DayType(), metavar="DAY", help="Only calls on this day or later, in UTC."
+)
 @click.option("--until", type=DayType(), metavar="DAY", help="Only calls before this day, in UTC.")
 @click.option(
     "--by", type=click.Choice(sorted({*get_args(By)} - {"tenant"})), default="day", help="Add the calls up by this [default: day]."
 )  # fmt: skip
-def usage_command(session: Session, party: Owner | None, words: Sequence[str], by: By, **only: Any) -> None:
+def usage_command(
+    session: Session, party: Owner | None, words: Sequence[str], by: By, **only: Any
+) -> None:
     """Show what language models used and cost, for the whole tenant or for one owner.
 
     A call is unanswered if its answer never reached the book; its cost is unknown.
@@ -73,7 +77,8 @@ def _print_usage(printer: Printer, by: By, sums: Mapping[Any, Sums], together: S
     printer.table(columns, [*rows, ["total", *_numbers(together)]])
     if together.unpriced:
         printer.say(
-            f"answers with an unknown price: {together.unpriced:,} of {together.answers:,}", "warning"
+            f"answers with an unknown price: {together.unpriced:,} of {together.answers:,}",
+            "warning",
         )
 
 

@@ -33,7 +33,9 @@ _LAST_JOBS_SECONDS = 30.0
 @click.argument("owner", required=False)
 @click.option("--thread", metavar="ID", help="Only this thread.")
 @click.option(
-    "--again", is_flag=True, help="Form the thread again from its beginning, which costs model calls again."
+    "--again",
+    is_flag=True,
+    help="Form the thread again from its beginning, which costs model calls again.",
 )
 @click.option(
     "--with",
@@ -47,7 +49,12 @@ _LAST_JOBS_SECONDS = 30.0
     help="Read and write as this agent. With --with: only for this agent; --with default ends that.",
 )
 def form_command(
-    session: Session, owner: str | None, thread: str | None, again: bool, who: str | None, agent: str | None
+    session: Session,
+    owner: str | None,
+    thread: str | None,
+    again: bool,
+    who: str | None,
+    agent: str | None,
 ) -> None:
     """Make memories, a profile and episodes from what OWNER said, now instead of after a pause in the conversation.
 
@@ -77,12 +84,16 @@ def form_command(
     made = session.run(
         _form(session, owner, thread, again, {"agent": agent} if agent else {"as_owner": True})
     )
-    counts = {state: sum(one.state == state for one in made.threads) for state in get_args(FormingState)}
+    counts = {
+        state: sum(one.state == state for one in made.threads) for state in get_args(FormingState)
+    }
     if not session.print_json(
         {**counts, "threads": made.threads, "memories": made.memories, "left_out": _left_out(made)}
     ):
         for memory in made.memories[:_SHOWN]:
-            session.printer.labelled(f"  {sort_of(memory):<12}  ", memory.content, label_style="faint")
+            session.printer.labelled(
+                f"  {sort_of(memory):<12}  ", memory.content, label_style="faint"
+            )
         if len(made.memories) > _SHOWN:
             session.printer.say(f"  and {len(made.memories) - _SHOWN} more", "faint")
         _print_outcomes(session.printer, made.threads)
@@ -110,7 +121,9 @@ async def _note_who_forms(book: Book) -> None:
         exits.note(book.cannot_form_because)
 
 
-async def _form(session: Session, owner: str, thread: str | None, again: bool, who: Who) -> FormingReport:
+async def _form(
+    session: Session, owner: str, thread: str | None, again: bool, who: Who
+) -> FormingReport:
     async with session.writing(models="auto") as book:
         await _note_who_forms(book)
         party = owner_named(owner, session.tenant)
@@ -154,7 +167,9 @@ def worker_command(session: Session, once: bool, at_once: int) -> None:
     """
     done = session.run(_work(session, once, at_once))
     if not session.print_json({"done": done}):
-        session.printer.say(f"done: {done}" if once else "stopped; the next worker does the rest", "good")
+        session.printer.say(
+            f"done: {done}" if once else "stopped; the next worker does the rest", "good"
+        )
 
 
 async def _work(session: Session, once: bool, at_once: int) -> int | None:
@@ -165,8 +180,12 @@ async def _work(session: Session, once: bool, at_once: int) -> int | None:
         stop = asyncio.Event()
         with _set_by_signals(stop):
             if not session.json:
-                how = "a language model" if book.forms_by_model else "rules, without a language model"
-                session.printer.say(f"working; memories are formed by {how}; stop with Ctrl-C", "faint")
+                how = (
+                    "a language model" if book.forms_by_model else "rules, without a language model"
+                )
+                session.printer.say(
+                    f"working; memories are formed by {how}; stop with Ctrl-C", "faint"
+                )
             working = asyncio.create_task(book.worker.run(stop, at_once=at_once))
             told = asyncio.create_task(stop.wait())
             await asyncio.wait({working, told}, return_when=asyncio.FIRST_COMPLETED)
@@ -211,14 +230,17 @@ def _print_outcomes(printer: Printer, found: Sequence[FormedThread]) -> None:
     for outcome in waiting[:_SHOWN]:
         until = "" if outcome.due is None else f" until {when(outcome.due)}"
         printer.labelled(
-            f"  thread {outcome.thread} waits{until}: ", outcome.because or "another process forms it"
+            f"  thread {outcome.thread} waits{until}: ",
+            outcome.because or "another process forms it",
         )
     given_up = [outcome for outcome in found if outcome.state == "given_up"]
     for outcome in given_up[:_SHOWN]:
         printer.labelled(
             f"  thread {outcome.thread} was given up: ", outcome.because or "its error was erased"
         )
-        printer.say(f"    to try again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint")
+        printer.say(
+            f"    to try again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint"
+        )
     if max(len(waiting), len(given_up)) > _SHOWN:
         printer.say("  there are more; see: memoranda jobs list", "faint")
     off = sum(outcome.state == "off" for outcome in found)
@@ -237,9 +259,13 @@ def jobs_command() -> None:
 @jobs_command.command("list")
 @opens_book
 @click.option(
-    "--state", type=click.Choice([state.value for state in JobState]), help="Only jobs in this state."
+    "--state",
+    type=click.Choice([state.value for state in JobState]),
+    help="Only jobs in this state.",
 )
-@click.option("--limit", type=int, default=100, metavar="N", help="The most jobs to show [default: 100].")
+@click.option(
+    "--limit", type=int, default=100, metavar="N", help="The most jobs to show [default: 100]."
+)
 def list_command(session: Session, state: str | None, limit: int) -> None:
     """List jobs, those that are due the longest first."""
     found = session.run(_list(session, state, limit))
@@ -254,7 +280,8 @@ def list_command(session: Session, state: str | None, limit: int) -> None:
         Column("LAST ERROR", flexible=True),
     ]
     rows = [
-        [str(job.id), job.kind, job.state.value, when(job.run_at), str(job.tries), job.error] for job in found
+        [str(job.id), job.kind, job.state.value, when(job.run_at), str(job.tries), job.error]
+        for job in found
     ]
     if rows:
         session.printer.table(columns, rows)

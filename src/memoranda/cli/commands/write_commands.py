@@ -43,14 +43,24 @@ from memoranda.model.values import new_id
 @seen_as
 @once
 @waits_for_vectors
-@click.option("--thread", metavar="ID", help="The thread, by its id or your own name for it; it must exist.")
 @click.option(
-    "--name", metavar="NAME", help="The thread, by your own name for it; it is created if it does not exist."
+    "--thread", metavar="ID", help="The thread, by its id or your own name for it; it must exist."
+)
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="The thread, by your own name for it; it is created if it does not exist.",
 )
 @click.option("--title", metavar="TEXT", default="", help="The title of a new thread.")
-@click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a new thread.")
-@click.option("--speaker", metavar="NAME", help="The name of the speaker, if the role is not enough.")
-@click.option("--at", type=MOMENT, metavar="TIME", help="The time at which it was said [default: now].")
+@click.option(
+    "--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a new thread."
+)
+@click.option(
+    "--speaker", metavar="NAME", help="The name of the speaker, if the role is not enough."
+)
+@click.option(
+    "--at", type=MOMENT, metavar="TIME", help="The time at which it was said [default: now]."
+)
 @click.option(
     "--file",
     "source",
@@ -64,7 +74,9 @@ from memoranda.model.values import new_id
     metavar="PLACE",
     help="The place of the last message that you have read; refused if the thread has newer messages.",
 )
-def append_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
+def append_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any
+) -> None:
     """Add messages to a thread, all of them or none.
 
     Give one message as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
@@ -85,18 +97,29 @@ def append_command(session: Session, party: Owner, words: Sequence[str], who: Wh
 
 
 async def _append(
-    session: Session, party: Owner, who: Who, drafts: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
+    session: Session,
+    party: Owner,
+    who: Who,
+    drafts: Sequence[Mapping[str, Any]],
+    given: Mapping[str, Any],
 ) -> tuple[UUID, Receipt]:
     async with session.writing() as book:
         _check(book, party, drafts)
         handle = await _thread(book, party, who, given)
-        receipt = await handle.append(drafts, operation=given["operation"], expect_last=given["expect"])
+        receipt = await handle.append(
+            drafts, operation=given["operation"], expect_last=given["expect"]
+        )
         return handle.id, await session.embed_written(book, receipt, wait=given["wait"])
 
 
 async def _thread(book: Book, party: Owner, who: Who, given: Mapping[str, Any]) -> ThreadHandle:
     return await book.thread(
-        party, id=given["thread"], name=given["name"], title=given["title"], audience=given["audience"], **who
+        party,
+        id=given["thread"],
+        name=given["name"],
+        title=given["title"],
+        audience=given["audience"],
+        **who,
     )
 
 
@@ -137,7 +160,9 @@ def _drafts(
     if source is None and sys.stdin.isatty():
         raise click.UsageError("give ROLE and CONTENT, or messages as JSON Lines on standard input")
     stream: BinaryIO = sys.stdin.buffer
-    with nullcontext(stream) if source is None or str(source) == "-" else source.open("rb") as lines:
+    with (
+        nullcontext(stream) if source is None or str(source) == "-" else source.open("rb") as lines
+    ):
         found = list(read_objects(lines))
     if not found:
         raise InvalidInput("messages: there are none; give at least one", field="messages")
@@ -150,7 +175,9 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 
 _HAPPENED: Final = "When it happened: 2023-05-07, 2023-05, 2023 or 2026-10-12/2026-10-16"
 _named = click.option(
-    "--external-id", metavar="TEXT", help="Your own id for it; every command takes it in place of an ID."
+    "--external-id",
+    metavar="TEXT",
+    help="Your own id for it; every command takes it in place of an ID.",
 )
 
 
@@ -170,7 +197,9 @@ _named = click.option(
     metavar="KEY",
     help="A key such as favorite_color; a newer statement with the same key supersedes the older one.",
 )
-@click.option("--subject", metavar="NAME", help="The person or thing it is about [default: the owner].")
+@click.option(
+    "--subject", metavar="NAME", help="The person or thing it is about [default: the owner]."
+)
 @click.option(
     "--cardinality",
     type=click.Choice([each.value for each in Cardinality]),
@@ -181,18 +210,32 @@ _named = click.option(
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
 @click.option("--thread", metavar="ID", help="The thread in which it was said.")
 @click.option(
-    "--source", "sources", metavar="ID", multiple=True, help="A record that it comes from; repeatable."
+    "--source",
+    "sources",
+    metavar="ID",
+    multiple=True,
+    help="A record that it comes from; repeatable.",
 )
-@click.option("--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable.")
-@click.option("--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it.")
+@click.option(
+    "--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable."
+)
+@click.option(
+    "--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it."
+)
 @_named
 @click.option("--pinned", is_flag=True, help="Never archive it.")
 @click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
 @click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
-@click.option("--expires-at", type=MOMENT, metavar="TIME", help="The time from which nobody reads it.")
+@click.option(
+    "--expires-at", type=MOMENT, metavar="TIME", help="The time from which nobody reads it."
+)
 @click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
 @click.option(
-    "--at", "observed_at", type=MOMENT, metavar="TIME", help="The time at which it was learnt [default: now]."
+    "--at",
+    "observed_at",
+    type=MOMENT,
+    metavar="TIME",
+    help="The time at which it was learnt [default: now].",
 )
 @click.option(
     "--audience",
@@ -200,7 +243,9 @@ _named = click.option(
     help="Who may read it [default: self with --agent; else the narrowest audience of its sources and thread].",
 )
 @click.option(
-    "--run", metavar="ID", help="The run that writes it; a run may write only a limited number of records."
+    "--run",
+    metavar="ID",
+    help="The run that writes it; a run may write only a limited number of records.",
 )
 @click.option(
     "--file",
@@ -215,7 +260,9 @@ _named = click.option(
     multiple=True,
     help="The version of a record that you have read; refused if it has changed; repeatable.",
 )
-def remember_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
+def remember_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any
+) -> None:
     """Store a statement as a memory. With --file, store several: all of them or none."""
     statements = _statements(words, given)
     how = {
@@ -224,12 +271,18 @@ def remember_command(session: Session, party: Owner, words: Sequence[str], who: 
         "operation": given["operation"],
         "expect": versions(given["expect"]) or None,
     }
-    session.run(_write(session, "memories.remember_all", party, statements, wait=given["wait"], **how, **who))
+    session.run(
+        _write(
+            session, "memories.remember_all", party, statements, wait=given["wait"], **how, **who
+        )
+    )
 
 
 def _statements(words: Sequence[str], given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     fields = {
-        name: value for name, value in given.items() if name not in _HOW and value not in (None, (), False)
+        name: value
+        for name, value in given.items()
+        if name not in _HOW and value not in (None, (), False)
     }
     source: Path | None = given["source_file"]
     if source is None:
@@ -287,7 +340,9 @@ def update_command(
     help="ID is a faulty message or episode: retract every memory whose only source it is, or that is linked to it.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="With --source: only show what would be retracted, and what stays."
+    "--dry-run",
+    is_flag=True,
+    help="With --source: only show what would be retracted, and what stays.",
 )
 def retract_command(
     session: Session,
@@ -302,7 +357,9 @@ def retract_command(
     """Mark a memory as no longer believed. It stays in the history, and `undo` brings it back."""
     if dry_run:
         if not source:
-            raise click.UsageError("--dry-run needs --source: what retracting one memory does is plain")
+            raise click.UsageError(
+                "--dry-run needs --source: what retracting one memory does is plain"
+            )
         session.run(_preview(session, party, words[0], reason, who))
         return
     verb = "memories.retract_source" if source else "memories.retract"
@@ -315,7 +372,9 @@ async def _preview(session: Session, party: Owner, id: str, reason: str, who: Wh
         receipt = await book.memories.retract_source(party, id, reason=reason, dry_run=True, **who)
         found = [await book.records.get(party, one, **who) for one in receipt.ids()]
         left = [
-            await book.records.get(party, part.id, **who) for part in receipt.ignored if part.id is not None
+            await book.records.get(party, part.id, **who)
+            for part in receipt.ignored
+            if part.id is not None
         ]
     if session.print_json(receipt):
         return
@@ -330,7 +389,9 @@ async def _preview(session: Session, party: Owner, id: str, reason: str, who: Wh
 @owned("POSITION", least=1, most=1)
 @seen_as
 @once
-@click.option("--with-dependents", is_flag=True, help="Also reverse the later changes that build on it.")
+@click.option(
+    "--with-dependents", is_flag=True, help="Also reverse the later changes that build on it."
+)
 def undo_command(
     session: Session,
     party: Owner,
@@ -350,12 +411,20 @@ def undo_command(
         )
     session.run(
         _write(
-            session, "undo", party, int(words[0]), with_dependents=with_dependents, operation=operation, **who
+            session,
+            "undo",
+            party,
+            int(words[0]),
+            with_dependents=with_dependents,
+            operation=operation,
+            **who,
         )
     )
 
 
-async def _write(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:
+async def _write(
+    session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any
+) -> None:
     """Call a verb of the book and print its receipt; ``wait`` is None for verbs that store no passages."""
     async with session.writing() as book:
         receipt: Receipt = await attrgetter(verb)(book)(*given, **how)

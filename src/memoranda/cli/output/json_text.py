@@ -21,7 +21,9 @@ from memoranda.model.query import Hit, MissingHit
 from memoranda.model.records import Record
 from memoranda.model.redactions import Telling
 
-_OF_A_HIT = "rank score confidence cosine near_words strength uses folded sources conditions record".split()
+_OF_A_HIT = (
+    "rank score confidence cosine near_words strength uses folded sources conditions record".split()
+)
 
 
 def json_value(value: Any) -> Any:
@@ -44,7 +46,11 @@ def json_value(value: Any) -> Any:
         case Hit():
             own = {name: json_value(getattr(value, name)) for name in _OF_A_HIT}
             words = [{"word": word, "share": share} for word, share in value.words]
-            told = {"text": value.text, "excerpt": json_value(value.excerpt), "terms": _terms(value)}
+            told = {
+                "text": value.text,
+                "excerpt": json_value(value.excerpt),
+                "terms": _terms(value),
+            }
             return {**own, **told, "words": words}
         case MissingHit():
             return {**_of_dataclass(value), "terms": _terms(value)}
@@ -96,7 +102,8 @@ def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as exc:
             raise InvalidInput(
-                f"line {number}: not UTF-8 at byte {exc.start}; convert the file to UTF-8", field="file"
+                f"line {number}: not UTF-8 at byte {exc.start}; convert the file to UTF-8",
+                field="file",
             ) from exc
 
 

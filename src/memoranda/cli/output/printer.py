@@ -78,7 +78,9 @@ class Printer:
         if self.width is None or len(text) <= _LONG:
             return text
         if excerpt is not None:
-            return f"{excerpt} ({len(text) - excerpt.end + excerpt.start:,} more characters: --full)"
+            return (
+                f"{excerpt} ({len(text) - excerpt.end + excerpt.start:,} more characters: --full)"
+            )
         return f"{text[:_LONG].rstrip()} … ({len(text) - _LONG:,} more characters: --full)"
 
     def pairs(self, pairs: Sequence[tuple[str, str]], indent: str = "  ") -> None:
@@ -86,7 +88,9 @@ class Printer:
         shown = [(one_line(name), value) for name, value in pairs if value]
         broad = max((width_of(name) for name, _ in shown), default=0)
         for name, value in shown:
-            self.labelled(indent + name + " " * (broad - width_of(name)) + _GAP, value, label_style="faint")
+            self.labelled(
+                indent + name + " " * (broad - width_of(name)) + _GAP, value, label_style="faint"
+            )
 
     def labelled(self, label: str, text: str, *, label_style: str = "", style: str = "") -> None:
         """Print a text after a label; further lines are indented by the label's width."""
@@ -98,7 +102,10 @@ class Printer:
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         """Print rows under titles; a flexible last column is cut to the terminal, or printed below its row."""
-        cells = [[column.title for column in columns], *([one_line(cell) for cell in row] for row in rows)]
+        cells = [
+            [column.title for column in columns],
+            *([one_line(cell) for cell in row] for row in rows),
+        ]
         widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
         below = None
         if self.width is not None and columns[-1].flexible:
@@ -108,7 +115,9 @@ class Printer:
             else:
                 widths[-1] = min(widths[-1], room)
         for number, row in enumerate(cells):
-            parts = [_cell(*each, heading=not number) for each in zip(columns, row, widths, strict=True)]
+            parts = [
+                _cell(*each, heading=not number) for each in zip(columns, row, widths, strict=True)
+            ]
             write(_GAP.join(parts if below is None else parts[:-1]).rstrip())
             if below is not None and number:
                 write("    " + shortened(row[-1], below))

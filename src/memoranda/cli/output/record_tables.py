@@ -27,7 +27,9 @@ from memoranda.text.written_days import happened_words
 
 def what_waits(waiting: int, party: Owner) -> str:
     """Return how many conversations wait to be formed, and the command that does it; empty if none does."""
-    return f"{conversations_wait(waiting)}; `memoranda form {party.id}` does it now" if waiting else ""
+    return (
+        f"{conversations_wait(waiting)}; `memoranda form {party.id}` does it now" if waiting else ""
+    )
 
 
 async def restricted_since(book: Book, party: Owner) -> str:
@@ -56,7 +58,9 @@ async def nothing_seen(
     """
     if limited := await restricted_since(book, party):
         return limited
-    waits = what_waits((await book.records.list(party, types="memory", limit=1, **who)).waiting, party)
+    waits = what_waits(
+        (await book.records.list(party, types="memory", limit=1, **who)).waiting, party
+    )
     seen = await book.records.count(party, types=types, **who)
     there = await book.records.count(party, types=types, as_owner=True)
     if waits and not (seen and searched):
@@ -189,7 +193,9 @@ def print_record(printer: Printer, record: Record) -> None:
         own["happened"] = happened_words(record.happened)
     pairs = [("owner", str(record.owner)), ("readers", readers_of(record.audience))]
     pairs += [
-        (name.replace("_", " "), _value(value)) for name, value in own.items() if name not in _SHOWN_APART
+        (name.replace("_", " "), _value(value))
+        for name, value in own.items()
+        if name not in _SHOWN_APART
     ]
     printer.pairs(pairs)
 
@@ -212,7 +218,12 @@ def print_receipt(printer: Printer, receipt: Receipt) -> None:
     if receipt.items:
         columns = [Column("DONE"), Column("TYPE"), Column("ID"), Column("VERSION", right=True)]
         rows = [
-            [item.verb.value, item.type.value, str(item.id), "erased" if item.erased else str(item.version)]
+            [
+                item.verb.value,
+                item.type.value,
+                str(item.id),
+                "erased" if item.erased else str(item.version),
+            ]
             for item in receipt.items
         ]
         printer.table(columns, rows)
@@ -229,11 +240,13 @@ def print_sources(printer: Printer, sources: Sequence[Source], indent: str = "  
     for source in sources:
         if source.gone:
             printer.say(
-                f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint"
+                f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}",
+                "faint",
             )
         else:
             printer.say(
-                f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint"
+                f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}",
+                "faint",
             )
         if source.quote:
             printer.block(f"“{source.quote}”", indent=indent + "  ")

@@ -27,7 +27,8 @@ def visible(text: str, kept: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() or character in kept else _sign(character) for character in text
+        character if character.isprintable() or character in kept else _sign(character)
+        for character in text
     )
 
 

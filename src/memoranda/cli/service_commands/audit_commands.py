@@ -27,7 +27,11 @@ _PAGE = 1000
     help="The most lines to show [default: 1000].",
 )
 def audit_command(
-    session: Session, party: Owner | None, words: tuple[str, ...], since: datetime | None, limit: int
+    session: Session,
+    party: Owner | None,
+    words: tuple[str, ...],
+    since: datetime | None,
+    limit: int,
 ) -> None:
     """List who asked through a service or MCP what kind of thing about whom, oldest first; about one owner, or about anybody.
 
@@ -39,15 +43,29 @@ def audit_command(
     if not lines:
         session.printer.say("no read was noted", "faint")
         return
-    columns = [Column("TIME"), Column("WHO"), Column("ASKED"), Column("BY"), Column("ABOUT", flexible=True)]
+    columns = [
+        Column("TIME"),
+        Column("WHO"),
+        Column("ASKED"),
+        Column("BY"),
+        Column("ABOUT", flexible=True),
+    ]
     rows = [
-        [f"{line.at:%Y-%m-%d %H:%M:%S}", line.principal, line.verb, line.surface, _about(line, party)]
+        [
+            f"{line.at:%Y-%m-%d %H:%M:%S}",
+            line.principal,
+            line.verb,
+            line.surface,
+            _about(line, party),
+        ]
         for line in lines
     ]
     session.printer.table(columns, rows)
 
 
-async def _read(session: Session, party: Owner | None, since: datetime | None, limit: int) -> list[ReadLine]:
+async def _read(
+    session: Session, party: Owner | None, since: datetime | None, limit: int
+) -> list[ReadLine]:
     found: list[ReadLine] = []
     cursor: str | None = None
     async with session.reading() as book:

@@ -54,7 +54,9 @@ def keys_command() -> None:
     multiple=True,
     help="A group it may name; repeatable [default: all, or none if it is limited to owners].",
 )
-@click.option("--metrics", is_flag=True, help="Let it read the metrics and the health of the service.")
+@click.option(
+    "--metrics", is_flag=True, help="Let it read the metrics and the health of the service."
+)
 @click.option("--expires", "expires_at", type=MOMENT, metavar="TIME", help="When it ends.")
 def create_command(session: Session, name: str, **given: Any) -> None:
     """Create a key and print its secret, once: the book stores only a digest."""
@@ -96,7 +98,9 @@ def list_command(session: Session, ended: bool) -> None:
     now = datetime.now(UTC)
     every, uses = session.run(_list(session))
     keys = [key for key in every if ended or _state(key, now) not in ("revoked", "expired")]
-    if session.print_json({"keys": [{**_shown(key), "last_used_at": uses.get(key.id)} for key in keys]}):
+    if session.print_json(
+        {"keys": [{**_shown(key), "last_used_at": uses.get(key.id)} for key in keys]}
+    ):
         return
     if not keys:
         session.printer.say("there is no key: the service opens to this machine only", "faint")
@@ -145,7 +149,9 @@ def _print_new(session: Session, new: NewKey) -> None:
 
 def _shown(key: Key) -> dict[str, Any]:
     """Return what people may see of a key: everything but the digest."""
-    return key.model_dump(mode="json", exclude={"digest", "owner", "audience", "version", "withdrawn"})
+    return key.model_dump(
+        mode="json", exclude={"digest", "owner", "audience", "version", "withdrawn"}
+    )
 
 
 def _secret(key: Key) -> str:

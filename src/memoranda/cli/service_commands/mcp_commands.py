@@ -42,7 +42,9 @@ _PROGRAMS = ("claude-code", "cursor")
 @click.command("mcp")
 @opens_book
 @seen_as_agent
-@click.option("--owner", metavar="NAME", help="Whose memory it is [default: the name of your login].")
+@click.option(
+    "--owner", metavar="NAME", help="Whose memory it is [default: the name of your login]."
+)
 @click.option(
     "--audience",
     type=click.Choice([kind.value for kind in AudienceKind]),
@@ -50,11 +52,16 @@ _PROGRAMS = ("claude-code", "cursor")
 )
 @click.option("--admin", is_flag=True, help="Serve the administrator's tools, too.")
 @click.option(
-    "--install", type=click.Choice(_PROGRAMS), help="Write this server into the project's file of a program."
+    "--install",
+    type=click.Choice(_PROGRAMS),
+    help="Write this server into the project's file of a program.",
 )
 @click.option("--uninstall", type=click.Choice(_PROGRAMS), help="Take it out of that file again.")
 @click.option(
-    "--print", "only_print", is_flag=True, help="With --install: print the entry, and write nothing."
+    "--print",
+    "only_print",
+    is_flag=True,
+    help="With --install: print the entry, and write nothing.",
 )
 def mcp_command(
     session: Session,
@@ -83,7 +90,10 @@ def mcp_command(
         _install(session, install, who, audience or "group", own, only_print=only_print)
     else:
         whose = Whose(
-            owner or getpass.getuser(), who.get("agent") or "mcp", tuple(who.get("groups") or ()), audience
+            owner or getpass.getuser(),
+            who.get("agent") or "mcp",
+            tuple(who.get("groups") or ()),
+            audience,
         )
         try:
             with exits.ctrl_c_interrupts():
@@ -95,17 +105,23 @@ def mcp_command(
 
 async def _serve(session: Session, whose: Whose, *, admin: bool) -> None:
     address = session.address if _named_book() else str(_own_book())
-    async with open_book(address, tenant=session.tenant, config=session.config, models="auto") as book:
+    async with open_book(
+        address, tenant=session.tenant, config=session.config, models="auto"
+    ) as book:
         own = frozenset({whose.owner}), frozenset({whose.agent}), frozenset(whose.groups)
         principal = (
-            local_admin(book.tenant) if admin else Principal(whose.agent, book.tenant, Role.EDITOR, *own)
+            local_admin(book.tenant)
+            if admin
+            else Principal(whose.agent, book.tenant, Role.EDITOR, *own)
         )
         async with _audit_of(book, service_settings(session.config)) as audit:
             asker = Asker(Guard(book, principal, "mcp", audit), whose)
             await make_server(asker, admin=admin).run_stdio_async()
 
 
-def _audit_of(book: Book, settings: ServiceSettings) -> AbstractAsyncContextManager[ReadAudit | None]:
+def _audit_of(
+    book: Book, settings: ServiceSettings
+) -> AbstractAsyncContextManager[ReadAudit | None]:
     """Return the audit of reads, if there is to be one; the book of a service notes them there."""
     if not settings.audit or not isinstance(book, Book):
         return nullcontext()
@@ -156,7 +172,11 @@ def _book_options(session: Session) -> list[str]:
 def _named_book() -> bool:
     """Return True if an option or the environment names the book."""
     ctx = click.get_current_context()
-    named = (ctx.params.get("book"), ctx.find_root().params.get("book"), os.environ.get(BOOK_VARIABLE))
+    named = (
+        ctx.params.get("book"),
+        ctx.find_root().params.get("book"),
+        os.environ.get(BOOK_VARIABLE),
+    )
     return any(named)
 
 

@@ -13,7 +13,9 @@ from memoranda.model.service_records import Restriction
 @opens_book
 @click.argument("owner")
 @click.option(
-    "--keep-unread", is_flag=True, help="Store new content, unread; without it, new content is refused."
+    "--keep-unread",
+    is_flag=True,
+    help="Store new content, unread; without it, new content is refused.",
 )
 @click.option("--show", is_flag=True, help="Change nothing; show the restriction.")
 def restrict_command(session: Session, owner: str, keep_unread: bool, show: bool) -> None:
@@ -21,7 +23,9 @@ def restrict_command(session: Session, owner: str, keep_unread: bool, show: bool
 
     The owner's own view, export and erasure stay possible. The restriction survives an erasure.
     """
-    found = session.run(_restriction(session, owner) if show else _restrict(session, owner, keep_unread))
+    found = session.run(
+        _restriction(session, owner) if show else _restrict(session, owner, keep_unread)
+    )
     if session.print_json(found):
         return
     if found is None:
@@ -29,7 +33,8 @@ def restrict_command(session: Session, owner: str, keep_unread: bool, show: bool
     else:
         what = "stored unread" if found.appends == "keep_unread" else "refused"
         session.printer.say(
-            f"{owner} has been restricted since {found.at:%Y-%m-%d %H:%M} UTC; new content is {what}", "good"
+            f"{owner} has been restricted since {found.at:%Y-%m-%d %H:%M} UTC; new content is {what}",
+            "good",
         )
 
 

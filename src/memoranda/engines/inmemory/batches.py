@@ -34,7 +34,9 @@ def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     on.era = era or on.tables.new_era(question.owner)
     held = sum(1 for _ in _active(on))
     id, number = (None, None) if era is None else (era.id, era.number)
-    items = sum(1 for kept in _kept(on) if kept.now.row.type == "item" and kept.now.row.status is None)
+    items = sum(
+        1 for kept in _kept(on) if kept.now.row.type == "item" and kept.now.row.status is None
+    )
     on.base = OwnerBase(
         question.owner,
         on.tables.secret,
@@ -66,7 +68,9 @@ def _count_items(on: Session, question: q.CountItems) -> int:
     rows = (kept.now.row for kept in _kept(on))
     living = (row for row in rows if row.type == "item" and row.status is None)
     return sum(
-        1 for row in living if question.at is None or row.valid_to is None or row.valid_to > question.at
+        1
+        for row in living
+        if question.at is None or row.valid_to is None or row.valid_to > question.at
     )
 
 
@@ -77,7 +81,8 @@ def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
         (group, source)
         for group in question.groups
         for source in groups.get(group, ())
-        if source > question.page.after and (question.page.among is None or source in question.page.among)
+        if source > question.page.after
+        and (question.page.among is None or source in question.page.among)
     )
     return sorted(found, key=lambda pair: (pair[1], pair[0]))[: question.page.limit]
 
@@ -100,7 +105,9 @@ def _positions_touching(on: Session, question: q.PositionsTouching) -> list[int]
 
 def _version_of(on: Session, question: q.VersionOf) -> Record | None:
     kept = on.era.records.get(question.id)
-    versions = () if kept is None else (v for v in kept.versions if v.row.version == question.version)
+    versions = (
+        () if kept is None else (v for v in kept.versions if v.row.version == question.version)
+    )
     return next((kept.record(version) for version in versions if kept and version.row.body), None)
 
 
@@ -224,10 +231,15 @@ ANSWERS: Answers = {
     q.OtherHolders: _other_holders,
     q.PositionsTouching: _positions_touching,
     q.VersionOf: _version_of,
-    q.ErasedAmong: lambda on, question: frozenset(id for id in question.ids if on.tables.buried(id)),
+    q.ErasedAmong: lambda on, question: frozenset(
+        id for id in question.ids if on.tables.buried(id)
+    ),
     q.Aged: _aged,
 }
 
 WRITES: Writes = {w.Reserve: lambda on, _: None, w.PutJob: _put_job, w.StoreRecords: _store_records}
 #: Checks that are made before the first write is carried out; after them nothing can fail.
-CHECKS: Checks = {w.PutJob: lambda _, write: json.dumps(write.draft.payload), w.StoreRecords: _refuse_taken}
+CHECKS: Checks = {
+    w.PutJob: lambda _, write: json.dumps(write.draft.payload),
+    w.StoreRecords: _refuse_taken,
+}

@@ -17,12 +17,16 @@ from memoranda.storage import writes as w
 from memoranda.storage.use_cases.jobs import put_piece
 
 
-def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
+def put(
+    tables: Tables, era: Era | None, draft: JobDraft, at: datetime, id: UUID | None = None
+) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     owner, era_id = (era.owner, era.id) if era else (None, None)
     name = (era_id, draft.kind, draft.key)
     rows = tables.jobs.values()
-    before = next((row.piece for row in rows if (row.era, row.piece.kind, row.piece.key) == name), None)
+    before = next(
+        (row.piece for row in rows if (row.era, row.piece.kind, row.piece.key) == name), None
+    )
     piece = put_piece(before, draft, at, id or new_id())
     tables.jobs[piece.id] = u.JobRow(piece, owner, era_id)
 
@@ -31,7 +35,9 @@ def make_embedding_due(tables: Tables, at: datetime) -> None:
     """Add a job that computes vectors for new passages, unless a waiting job will do that."""
     for name in tables.sets:
         jobs = (row.piece for row in tables.jobs.values())
-        if not any((job.kind, job.key, job.state) == (EMBED, name, JobState.WAITING) for job in jobs):
+        if not any(
+            (job.kind, job.key, job.state) == (EMBED, name, JobState.WAITING) for job in jobs
+        ):
             put(tables, None, embed_job(name), at)
 
 
@@ -42,14 +48,20 @@ def _due(on: Session, question: u.DueKind | u.DueJob) -> u.JobRow | None:
         if (since := _due_since(row.piece)) is not None
     ]
     busy = {
-        row.era for since, _, row in due if row.piece.state == JobState.LEASED and since > question.now
+        row.era
+        for since, _, row in due
+        if row.piece.state == JobState.LEASED and since > question.now
     } - {None}
     free = (
         each
         for each in due
-        if each[0] <= question.now and each[2].piece.kind in question.kinds and each[2].era not in busy
+        if each[0] <= question.now
+        and each[2].piece.kind in question.kinds
+        and each[2].era not in busy
         if question.only is None or question.only.bytes == each[1]
-        if question.tenant is None or each[2].owner is None or each[2].owner.tenant == question.tenant
+        if question.tenant is None
+        or each[2].owner is None
+        or each[2].owner.tenant == question.tenant
         if each[2].era is None or on.tables.restricted(on.tables.eras[each[2].era].digest) is None
     )
     return min(free, key=lambda each: each[:2], default=(0, b"", None))[2]
@@ -75,7 +87,9 @@ def _bare(row: u.JobRow | None) -> Any:
 
 def _save(on: Session, write: w.SaveJob) -> None:
     kept = on.tables.jobs[write.row.piece.id].piece.kept
-    on.tables.jobs[write.row.piece.id] = replace(write.row, piece=write.row.piece._replace(kept=kept))
+    on.tables.jobs[write.row.piece.id] = replace(
+        write.row, piece=write.row.piece._replace(kept=kept)
+    )
 
 
 def _due_kind(on: Session, question: u.DueKind) -> str | None:

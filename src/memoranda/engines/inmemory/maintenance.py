@@ -23,7 +23,9 @@ def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     rows = [kept.now.row for kept in era.records.values()]
     held = sum(1 for row in rows if row.type == "memory" and row.status == "active")
     items = sum(1 for row in rows if row.type == "item" and row.status is None)
-    on.base = OwnerBase(era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number, items)
+    on.base = OwnerBase(
+        era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number, items
+    )
     return on.base
 
 

@@ -30,7 +30,13 @@ from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode, encode
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import audience_columns, audience_of, dump_entry, load_entry_body, owner_of
+from memoranda.storage.rows import (
+    audience_columns,
+    audience_of,
+    dump_entry,
+    load_entry_body,
+    owner_of,
+)
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -65,7 +71,10 @@ def _pieces_after(on: Session, question: u.PiecesAfter) -> list[Piece]:
     after, limit = question.after, question.limit
     if question.kind is PieceKind.STONE:
         stones = on.tables.tombstones
-        return [StonePiece(key, stones[key]) for key in sorted(key for key in stones if key > after)[:limit]]
+        return [
+            StonePiece(key, stones[key])
+            for key in sorted(key for key in stones if key > after)[:limit]
+        ]
     if question.kind is PieceKind.READ:
         reads = on.tables.reads
         return [reads[key] for key in sorted(key for key in reads if key > after)[:limit]]
@@ -75,7 +84,10 @@ def _pieces_after(on: Session, question: u.PiecesAfter) -> list[Piece]:
     if question.kind is PieceKind.ENTRY:
         position = int.from_bytes(after, "big")
         return [_entry(entry) for entry in era.ledger[position : position + limit]]
-    return [_record(era.records[id]) for id in sorted(id for id in era.records if id.bytes > after)[:limit]]
+    return [
+        _record(era.records[id])
+        for id in sorted(id for id in era.records if id.bytes > after)[:limit]
+    ]
 
 
 def _record(kept: Kept) -> RecordPiece:
@@ -183,7 +195,9 @@ def _put_entry(tables: Tables, era: Era, piece: EntryPiece) -> None:
     if piece.position > len(era.ledger):
         actor = Actor(piece.actor_kind, piece.actor)  # type: ignore[arg-type] # as it was stored
         place, digests = (None, era.id, piece.position), (piece.operation, piece.request)
-        tables.write(era, Entry(*place, moment(piece.at), actor, *load_entry_body(piece.body), *digests))
+        tables.write(
+            era, Entry(*place, moment(piece.at), actor, *load_entry_body(piece.body), *digests)
+        )
 
 
 def _put_record(tables: Tables, era: Era, piece: RecordPiece) -> None:
@@ -205,10 +219,14 @@ def _put_record(tables: Tables, era: Era, piece: RecordPiece) -> None:
     kept.vectors = {name: packed for name, packed in piece.vectors if name in tables.sets}
     if piece.use is not None:
         strength, used_at, count = piece.use
-        kept.use = Use(strength=strength, used_at=None if used_at is None else moment(used_at), count=count)
+        kept.use = Use(
+            strength=strength, used_at=None if used_at is None else moment(used_at), count=count
+        )
 
 
-def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, version: VersionPiece) -> Version:
+def _earlier(
+    tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, version: VersionPiece
+) -> Version:
     audience = audience_of(*version.readers)
     number, recorded_at = version.version, version.recorded_at
     if version.body:

@@ -11,7 +11,15 @@ from uuid import UUID
 from memoranda.engines.inmemory.rows import record_meets
 from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
 from memoranda.model.changes import FORM
-from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
+from memoranda.model.passages import (
+    PassageRows,
+    Shelf,
+    ShelfDelta,
+    Sight,
+    Use,
+    cited_by,
+    usable_mark,
+)
 from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import gone, micros
@@ -38,7 +46,9 @@ def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
 def _seen(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Record]:
     found = ((id, era.seen(view, id)) for id in ids)
     records = {
-        id: kept.record() for id, kept in found if kept is not None and kept.now.row.status != "withdrawn"
+        id: kept.record()
+        for id, kept in found
+        if kept is not None and kept.now.row.status != "withdrawn"
     }
     return _told(era, view, records)
 
@@ -66,7 +76,11 @@ def _scan(on: Session, asked: Scan) -> Page:
     if filter.unformed:
         met = _unformed(on, met)
     found = sorted(met, key=place, reverse=filter.newest_first)
-    rest = [kept for kept in found if (place(kept) < start if filter.newest_first else place(kept) > start)]
+    rest = [
+        kept
+        for kept in found
+        if (place(kept) < start if filter.newest_first else place(kept) > start)
+    ]
     page = touched(filter, rest[:limit], lambda kept: kept.now.row.body)
     told = _told(_era(on, owner, view), view, {kept.id: kept.record() for kept in page})
     return page_of(filter, tuple(told.values()), len(rest) <= limit)
@@ -75,7 +89,9 @@ def _scan(on: Session, asked: Scan) -> Page:
 def _unformed(on: Session, found: Iterable[Kept]) -> list[Kept]:
     """Return those of these records that are threads which a job forms, or their messages, not formed yet."""
     rows = on.tables.jobs.values()
-    forming = {(row.era, id) for row in rows if row.piece.kind == FORM for id in row.piece.records[:1]}
+    forming = {
+        (row.era, id) for row in rows if row.piece.kind == FORM for id in row.piece.records[:1]
+    }
     waiting = []
     for kept in found:
         id = kept.now.row.thread
@@ -97,10 +113,16 @@ def _matching(era: Era, view: View, filter: Filter) -> list[Kept]:
 
 
 def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
-    era, view, end = _era(on, question.owner, question.view), question.view, question.offset + question.limit
+    era, view, end = (
+        _era(on, question.owner, question.view),
+        question.view,
+        question.offset + question.limit,
+    )
     there = [kept for kept in _matching(era, view, question.filter) if kept.terms is not None]
     there.sort(key=lambda kept: (kept.now.row.at, kept.now.row.id), reverse=True)
-    return list(_told(era, view, {kept.id: kept.record() for kept in there[question.offset : end]}).values())
+    return list(
+        _told(era, view, {kept.id: kept.record() for kept in there[question.offset : end]}).values()
+    )
 
 
 def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
@@ -117,11 +139,14 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
         return []
     told = _told(era, view, {v.row.version: kept.record(v) for v in kept.versions if v.row.body})
     return [
-        q.SeenVersion(v.row.version, v.position, v.audience, told.get(v.row.version)) for v in kept.versions
+        q.SeenVersion(v.row.version, v.position, v.audience, told.get(v.row.version))
+        for v in kept.versions
     ]
 
 
-def _shelves_since(on: Session, question: q.ShelvesSince | q.Look) -> list[tuple[Shelf, ShelfDelta]]:
+def _shelves_since(
+    on: Session, question: q.ShelvesSince | q.Look
+) -> list[tuple[Shelf, ShelfDelta]]:
     era = _era(on, question.owner, question.view)
     found = []
     active = on.tables.active
@@ -130,11 +155,17 @@ def _shelves_since(on: Session, question: q.ShelvesSince | q.Look) -> list[tuple
             mark = usable_mark(question.cached(shelf.number), shelf.renewed)
             after = mark or 0
             there = [
-                k for k in era.records.values() if k.now.audience == shelf.audience and k.terms is not None
+                k
+                for k in era.records.values()
+                if k.now.audience == shelf.audience and k.terms is not None
             ]
             came = [kept for kept in sorted(there, key=lambda kept: kept.mark) if kept.mark > after]
             rows = PassageRows.of([[kept.passage(active) for kept in came]])
-            gone = [] if mark is None else [id.bytes for id, left in shelf.gone.items() if left > after]
+            gone = (
+                []
+                if mark is None
+                else [id.bytes for id, left in shelf.gone.items() if left > after]
+            )
             delta = ShelfDelta(shelf.mark, mark is None, rows, gone, active or "")
             found.append((Shelf(shelf.number, shelf.audience), delta))
     return found
@@ -149,7 +180,9 @@ def _look(on: Session, question: q.Look) -> Sight:
     records = _seen(era, view, chosen)
     if question.bare:
         return Sight(shelves, records)
-    return Sight(shelves, records, _used(era, view, records), _seen(era, view, cited_by(records.values())))
+    return Sight(
+        shelves, records, _used(era, view, records), _seen(era, view, cited_by(records.values()))
+    )
 
 
 def _uses(on: Session, question: q.Uses) -> dict[UUID, Use]:
@@ -163,8 +196,14 @@ def _used(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Use]:
 
 def _most_used(on: Session, question: q.MostUsed) -> list[UUID]:
     found = [
-        (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
-        for kept in _matching(_era(on, question.owner, question.view), question.view, question.filter)
+        (
+            -kept.use.count,
+            0 if kept.use.used_at is None else -micros(kept.use.used_at),
+            kept.id.bytes,
+        )
+        for kept in _matching(
+            _era(on, question.owner, question.view), question.view, question.filter
+        )
         if kept.use is not None and kept.use.count > 0 and kept.now.row.type == "memory"
     ]
     return [UUID(bytes=id) for *_, id in sorted(found)[: question.limit]]

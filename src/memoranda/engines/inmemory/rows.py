@@ -34,7 +34,11 @@ def _of_record(kept: Kept, name: str) -> Any:
         case "links":
             return [source.bytes for source in kept.all_sources()]
         case "strength" | "used_at" | "used":
-            return None if kept.use is None else kept.use.columns[("strength", "used_at", "used").index(name)]
+            return (
+                None
+                if kept.use is None
+                else kept.use.columns[("strength", "used_at", "used").index(name)]
+            )
     return getattr(kept, name)
 
 
@@ -167,7 +171,10 @@ def carry_out(on: Session, changes: Iterable[Any]) -> None:
                     table[key] = value
         else:
             for row, get in list(_meeting(on, change.table, change.where)):
-                table.pop(row.key if isinstance(row, ReadPiece) else get(row, c.KEYS[change.table][0]), None)
+                table.pop(
+                    row.key if isinstance(row, ReadPiece) else get(row, c.KEYS[change.table][0]),
+                    None,
+                )
 
 
 def _of_jobs(on: Session, change: Any) -> None:

@@ -130,7 +130,9 @@ class Kept:
         row = version.row
         assert self.era.owner is not None
         id = UUID(bytes=row.id)
-        return decode(row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body)
+        return decode(
+            row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body
+        )
 
     def passage(self, active: str | None) -> PassageRow:
         """Return the row for an index, with the vector of the active set."""

@@ -98,7 +98,9 @@ def _remove_set(on: Session, write: w.RemoveSet) -> None:
     del on.tables.sets[name]
     for kept in on.tables.records.values():
         kept.vectors.pop(name, None)
-    for id in [id for id, row in on.tables.jobs.items() if (row.piece.kind, row.piece.key) == (EMBED, name)]:
+    for id in [
+        id for id, row in on.tables.jobs.items() if (row.piece.kind, row.piece.key) == (EMBED, name)
+    ]:
         del on.tables.jobs[id]
 
 

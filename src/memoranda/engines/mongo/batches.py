@@ -75,7 +75,9 @@ async def head_of(on: Session, base: OwnerBase) -> Document:
     if head is None:
         assert base.owner is not None
         digest = owner_digest(base.secret, base.owner.parts)
-        head = new_head(base.era, names_of(base.owner), digest, (await on.standing()).restricted.get(digest))
+        head = new_head(
+            base.era, names_of(base.owner), digest, (await on.standing()).restricted.get(digest)
+        )
     base.no = base.era.int
     on.heads[base.era] = head
     return head
@@ -83,7 +85,15 @@ async def head_of(on: Session, base: OwnerBase) -> Document:
 
 def new_head(era: UUID, names: Document, digest: bytes, restricted: str | None) -> Document:
     """Return the document of a new era."""
-    head = {"_id": era, **names, "digest": digest, "position": 0, "held": 0, "items": 0, "shelves": []}
+    head = {
+        "_id": era,
+        **names,
+        "digest": digest,
+        "position": 0,
+        "held": 0,
+        "items": 0,
+        "shelves": [],
+    }
     return head if restricted is None else {**head, "restricted": restricted}
 
 
@@ -103,7 +113,9 @@ async def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
     doc = await on.first("records", {**on.own("records"), "_id": question.thread, "type": "thread"})
     if doc is None or doc.get("status") == "withdrawn":
         return None
-    return q.ThreadEnd(audience_of(*doc["readers"]), doc.get("kind"), doc["seq"], doc.get("valid_to"))
+    return q.ThreadEnd(
+        audience_of(*doc["readers"]), doc.get("kind"), doc["seq"], doc.get("valid_to")
+    )
 
 
 async def _count_active(on: Session, _: q.CountActive) -> int:
@@ -113,7 +125,12 @@ async def _count_active(on: Session, _: q.CountActive) -> int:
 async def _count_items(on: Session, question: q.CountItems) -> int:
     late = 0
     if question.at is not None:
-        expired = {**on.own("records"), "type": "item", "status": None, "valid_to": {"$lte": question.at}}
+        expired = {
+            **on.own("records"),
+            "type": "item",
+            "status": None,
+            "valid_to": {"$lte": question.at},
+        }
         late = await on.count("records", expired)
     return (on.base.items if on.base else 0) - late
 
@@ -125,7 +142,9 @@ async def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
     kept = [
         pair
         for pair in found
-        if pair[0] in groups and pair[1] > page.after and (page.among is None or pair[1] in page.among)
+        if pair[0] in groups
+        and pair[1] > page.after
+        and (page.among is None or pair[1] in page.among)
     ]
     return sorted(kept, key=lambda pair: (pair[1], pair[0]))[: page.limit]
 
@@ -153,7 +172,9 @@ async def _version_of(on: Session, question: q.VersionOf) -> Record | None:
         return None if now is None else record_out(now)
     version = {**on.own("versions"), "id": question.id, "version": question.version}
     earlier = await on.first("versions", version)
-    return record_out({**now, **earlier, "_id": question.id}) if earlier and earlier["body"] else None
+    return (
+        record_out({**now, **earlier, "_id": question.id}) if earlier and earlier["body"] else None
+    )
 
 
 async def _erased_among(on: Session, question: q.ErasedAmong) -> frozenset[UUID]:
@@ -166,7 +187,9 @@ async def _erased_among(on: Session, question: q.ErasedAmong) -> frozenset[UUID]
 
 
 async def _aged(on: Session, _: q.Aged) -> dict[UUID, UUID]:
-    docs = await on.find("ledger", {**on.own("ledger"), "body.n.aged": {"$exists": True}}, [("position", 1)])
+    docs = await on.find(
+        "ledger", {**on.own("ledger"), "body.n.aged": {"$exists": True}}, [("position", 1)]
+    )
     return {id: thread for doc in docs for id, thread in aged_of(entry_out(doc)).items()}
 
 
@@ -224,9 +247,12 @@ class Storing:
         freed = [
             put.record.id
             for put in puts
-            if "slot" in before.get(put.record.id, ()) and before[put.record.id]["slot"] != put.record.slot()
+            if "slot" in before.get(put.record.id, ())
+            and before[put.record.id]["slot"] != put.record.slot()
         ]
-        self.operations += [UpdateOne({**self.names, "_id": id}, {"$unset": {"slot": 1}}) for id in freed]
+        self.operations += [
+            UpdateOne({**self.names, "_id": id}, {"$unset": {"slot": 1}}) for id in freed
+        ]
         lacks = [one["no"] for one in (await self._on.standing()).sets]
         for put, row in zip(puts, rows, strict=True):
             if put.before is None:
@@ -291,7 +317,8 @@ class Storing:
                 self.leave(self.shelf(tuple(before["readers"])), record.id)
             placed["mark"] = self.mark(shelf)
         kept = {
-            name: before[name] for name in ("version", "position", "recorded_at", "readers", "body", "hash")
+            name: before[name]
+            for name in ("version", "position", "recorded_at", "readers", "body", "hash")
         }
         owned = {**self.names, "id": record.id, "era": self._head["_id"]}
         self.versions.append(InsertOne({**owned, "ended_at": row.recorded_at, **kept}))
@@ -303,7 +330,9 @@ class Storing:
         if put.linked or put.unlinked:
             pairs = {(one["group"], one["source"]) for one in before.get("unlisted", ())}
             pairs = (pairs | set(put.linked)) - set(put.unlinked)
-            fields["unlisted"] = [{"group": group, "source": source} for group, source in sorted(pairs)]
+            fields["unlisted"] = [
+                {"group": group, "source": source} for group, source in sorted(pairs)
+            ]
         lost = {name: 1 for name in MAY_LACK if name in before and name not in fields}
         change: Document = {"$set": fields, **({"$unset": lost} if lost else {})}
         self.operations.append(UpdateOne({**self.names, "_id": record.id}, change))

@@ -33,7 +33,9 @@ def _has(*fields: str) -> dict[str, Any]:
 def _shape(needed: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
     """Return a validator: it refuses documents that another program stores by mistake."""
     properties = {**needed, **optional}
-    return {"$jsonSchema": {"bsonType": "object", "required": list(needed), "properties": properties}}
+    return {
+        "$jsonSchema": {"bsonType": "object", "required": list(needed), "properties": properties}
+    }
 
 
 #: Every collection with its indexes and its validator. A record is one document, whatever its type: a transaction may not use

@@ -41,7 +41,9 @@ def _owner_id(no: int | None) -> UUID:
     return UUID(int=no or (1 << 128) - 1)
 
 
-async def _rows(on: Session, question: u.SpentRows | u.SpentSum) -> list[tuple[Owner | None, SpentPiece]]:
+async def _rows(
+    on: Session, question: u.SpentRows | u.SpentSum
+) -> list[tuple[Owner | None, SpentPiece]]:
     where = question.where
     filter: Document = {"tenant": where.tenant, "day": {"$gte": where.since, "$lt": where.until}}
     if where.base is not None:
@@ -64,7 +66,9 @@ async def _of(on: Session, question: u.SpentOf) -> tuple[SpentPiece, ...]:
 
 
 async def _add(on: Session, write: w.AddSpent) -> None:
-    await add(on, NOBODY if write.base is None else (await head_of(on, write.base))["_id"], write.rows)
+    await add(
+        on, NOBODY if write.base is None else (await head_of(on, write.base))["_id"], write.rows
+    )
 
 
 async def _drop(on: Session, write: w.DropSpent) -> None:

@@ -24,7 +24,19 @@ from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, e
 
 #: Fields with ids, which a shell shows as UUIDs; other bytes are plain binary, digests of sixteen bytes among them.
 _IDS = frozenset(
-    {"_id", "id", "thread", "era", "job", "record", "source", "group", "sources", "links", "records"}
+    {
+        "_id",
+        "id",
+        "thread",
+        "era",
+        "job",
+        "record",
+        "source",
+        "group",
+        "sources",
+        "links",
+        "records",
+    }
 )
 
 

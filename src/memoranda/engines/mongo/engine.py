@@ -50,7 +50,10 @@ A = TypeVar("A")
 _PARTS = (batches, reads, jobs, vector_sets, erasure, pieces, costs, maintenance)
 _ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in part.ANSWERS.items()}
 _WRITES: Writes = {
-    given: function for part in _PARTS if hasattr(part, "WRITES") for given, function in part.WRITES.items()
+    given: function
+    for part in _PARTS
+    if hasattr(part, "WRITES")
+    for given, function in part.WRITES.items()
 }
 #: Questions before which a long read takes a new moment: what follows is about some owners, one of them, or whole tables.
 _OF_ANOTHER_MOMENT = (ErasAfter, FindEra, TableFaults)
@@ -141,7 +144,9 @@ class MongoEngine(Store):
         return await self._book.read(lambda on: _run(on, make()), long=long, renews=long)
 
     async def write(self, make: Callable[[], Deciding[A]], **how: Any) -> A:
-        return await self._book.write(lambda on: _run(on, make()), owner=_first_owner(make()), **how)
+        return await self._book.write(
+            lambda on: _run(on, make()), owner=_first_owner(make()), **how
+        )
 
     async def at_one_moment(self, work: Callable[[Engine], Awaitable[A]]) -> A:
         return await self._book.read(lambda on: work(_Moment(self, on)), long=True)
@@ -182,7 +187,9 @@ class MongoEngine(Store):
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        parts = await self._erase_parts(target, at) if target.everything and not target.dry_run else []
+        parts = (
+            await self._erase_parts(target, at) if target.everything and not target.dry_run else []
+        )
         receipt = await super().erase(target, at)
         removed = sum((Counter(one.removed) for one in parts), Counter(receipt.removed))
         ids = (*(id for one in parts for id in one.ids), *receipt.ids)
@@ -203,7 +210,9 @@ class MongoEngine(Store):
             while (
                 len(
                     found := (
-                        await self.scan(target.owner, WHOLE, Filter(types=frozenset({type})), None, PART)
+                        await self.scan(
+                            target.owner, WHOLE, Filter(types=frozenset({type})), None, PART
+                        )
                     ).records
                 )
                 == PART

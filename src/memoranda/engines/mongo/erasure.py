@@ -29,7 +29,9 @@ async def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
     fields = dict.fromkeys(("rule", "use", "vector", "vectors", "sources", "unlisted"), 1)
     own = {**on.own("versions"), "id": _among(question.ids)}
     found: Counter[str] = Counter({"versions": await on.count("versions", own)})
-    for doc in await on.find("records", {**on.own("records"), "_id": _among(question.ids)}, fields=fields):
+    for doc in await on.find(
+        "records", {**on.own("records"), "_id": _among(question.ids)}, fields=fields
+    ):
         found["terms"] += "rule" in doc
         found["uses"] += "use" in doc
         found["vectors"] += len(doc.get("vectors", ())) + ("vector" in doc)
@@ -38,16 +40,22 @@ async def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
 
 
 async def _count_filled(on: Session, question: u.CountFilled) -> int:
-    return await on.count("versions", {**on.own("versions"), "id": _among(question.ids), "body": {"$ne": ""}})
+    return await on.count(
+        "versions", {**on.own("versions"), "id": _among(question.ids), "body": {"$ne": ""}}
+    )
 
 
 async def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
     ended = await on.find("owners", {"erased_at": {"$exists": True}}, fields={"_id": 1})
     entries = [entry_out(doc) for doc in await on.find("ledger", {"erases": True})]
-    return erased_by([doc["_id"] for doc in ended], ((entry.lines, entry.note) for entry in entries))
+    return erased_by(
+        [doc["_id"] for doc in ended], ((entry.lines, entry.note) for entry in entries)
+    )
 
 
-async def _rewrite(on: Session, base: OwnerBase, filter: Document, change: Callable[[Entry], Entry]) -> None:
+async def _rewrite(
+    on: Session, base: OwnerBase, filter: Document, change: Callable[[Entry], Entry]
+) -> None:
     head = await head_of(on, base)
     operations = []
     own = {**await _names(on, base), "era": head["_id"]}
@@ -71,7 +79,9 @@ async def _names(on: Session, base: OwnerBase) -> Document:
 async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:
     erased, stripped = frozenset(write.erased), frozenset(write.stripped)
     positions = {"position": _among(write.positions)}
-    await _rewrite(on, write.base, positions, lambda entry: entry.scrubbed(erased, stripped, write.redacted))
+    await _rewrite(
+        on, write.base, positions, lambda entry: entry.scrubbed(erased, stripped, write.redacted)
+    )
 
 
 async def _scrub_ledger(on: Session, write: w.ScrubLedger) -> None:

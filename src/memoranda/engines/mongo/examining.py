@@ -45,7 +45,9 @@ async def _taken(book: Transactions) -> tuple[str, ...]:
 async def _oplog_hours(book: Transactions) -> float | None:
     oplog: Any = book.client["local"]["oplog.rs"]
     with suppress(PyMongoError):
-        first, last = [await oplog.find_one({}, {"ts": 1}, sort=[("$natural", way)]) for way in (1, -1)]
+        first, last = [
+            await oplog.find_one({}, {"ts": 1}, sort=[("$natural", way)]) for way in (1, -1)
+        ]
         if first is not None and last is not None:
             return float(last["ts"].time - first["ts"].time) / 3600
     return None

@@ -27,7 +27,11 @@ _NEAR = 3_600_000_000
 
 def piece_out(doc: Mapping[str, Any], kept: Mapping[str, Any] | None = None) -> JobPiece:
     """Return a job as copies have it."""
-    answer = None if kept is None else (tuple(sorted(id.bytes for id in kept["records"])), kept["payload"])
+    answer = (
+        None
+        if kept is None
+        else (tuple(sorted(id.bytes for id in kept["records"])), kept["payload"])
+    )
     return JobPiece._make((*values_of(doc, _FIELDS), answer))
 
 
@@ -40,12 +44,21 @@ def doc_in(piece: JobPiece, head: Mapping[str, Any] | None) -> Document:
 
 
 async def put(
-    on: Session, head: Mapping[str, Any] | None, draft: JobDraft, at: datetime, id: UUID | None = None
+    on: Session,
+    head: Mapping[str, Any] | None,
+    draft: JobDraft,
+    at: datetime,
+    id: UUID | None = None,
 ) -> None:
     """Add a job, or postpone the waiting one of that kind and key: what ``put_piece`` says, in one command."""
     given = job_columns(draft, at, id)
     names = {} if head is None else {name: head[name] for name in NAMES if name in head}
-    key = {**names, "era": None if head is None else head["_id"], "kind": draft.kind, "key": draft.key}
+    key = {
+        **names,
+        "era": None if head is None else head["_id"],
+        "kind": draft.kind,
+        "key": draft.key,
+    }
     was = {"$ifNull": ["$state", ""]}
     is_waiting, is_leased = {"$eq": [was, _WAITING]}, {"$eq": [was, _LEASED]}
     anew: Any = {"$not": [is_leased]} if given["insists"] else {"$eq": [was, ""]}
@@ -107,7 +120,8 @@ async def _now(on: Session, question: u.Now) -> int:
 async def closed_eras(on: Session) -> list[UUID]:
     """Return the eras of owners whose processing is restricted."""
     return [
-        doc["_id"] for doc in await on.find("owners", {"restricted": {"$exists": True}}, fields={"_id": 1})
+        doc["_id"]
+        for doc in await on.find("owners", {"restricted": {"$exists": True}}, fields={"_id": 1})
     ]
 
 
@@ -154,7 +168,9 @@ async def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
 async def answers_of(on: Session, docs: list[Document]) -> dict[UUID, Document]:
     """Return the answers that are stored with jobs, by the ids of these."""
     ids = [doc["_id"] for doc in docs]
-    return {doc["_id"]: doc for doc in await on.find("answers", {"_id": {"$in": ids}})} if ids else {}
+    return (
+        {doc["_id"]: doc for doc in await on.find("answers", {"_id": {"$in": ids}})} if ids else {}
+    )
 
 
 _SAVED = (
@@ -165,7 +181,8 @@ _SAVED = (
 async def _save(on: Session, write: w.SaveJob) -> None:
     fields = doc_in(write.row.piece, None)
     await on.bulk(
-        "jobs", [UpdateOne({"_id": fields["_id"]}, {"$set": {name: fields[name] for name in _SAVED}})]
+        "jobs",
+        [UpdateOne({"_id": fields["_id"]}, {"$set": {name: fields[name] for name in _SAVED}})],
     )
 
 

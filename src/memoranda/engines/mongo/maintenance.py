@@ -38,11 +38,17 @@ async def _counts(on: Session, question: u.Counts) -> u.BookCounts:
     for one in await on.find("vector_sets", {}) if mine else ():
         if count := await on.count("records", {**mine, vector_fields(one)[0]: {"$exists": True}}):
             vectors[one["_id"]] = count
-    return u.BookCounts(records, jobs, await on.count("owners", living), stale, dict(sorted(vectors.items())))
+    return u.BookCounts(
+        records, jobs, await on.count("owners", living), stale, dict(sorted(vectors.items()))
+    )
 
 
 async def _count_by(on: Session, name: str, only: Document, field: str) -> dict[str, int]:
-    stages = [{"$match": only}, {"$group": {"_id": f"${field}", "n": {"$sum": 1}}}, {"$sort": {"_id": 1}}]
+    stages = [
+        {"$match": only},
+        {"$group": {"_id": f"${field}", "n": {"$sum": 1}}},
+        {"$sort": {"_id": 1}},
+    ]
     return {doc["_id"]: doc["n"] for doc in await on.group(name, stages)}
 
 
@@ -62,7 +68,9 @@ def _astray(doc: Document, sets: list[Document]) -> list[tuple[str, str, str]]:
 
 async def _with_vectors(on: Session) -> list[Document]:
     held = {"$or": [{"vector": {"$exists": True}}, {"vectors": {"$exists": True}}]}
-    return await on.find("records", held, fields=dict.fromkeys((*NAMES, "vector", "vectors", "rule"), 1))
+    return await on.find(
+        "records", held, fields=dict.fromkeys((*NAMES, "vector", "vectors", "rule"), 1)
+    )
 
 
 async def _table_faults(on: Session, _: u.TableFaults) -> list[tuple[str, object]]:
@@ -78,7 +86,10 @@ async def _table_faults(on: Session, _: u.TableFaults) -> list[tuple[str, object
 
 async def _set_derived(on: Session, write: w.SetDerived) -> None:
     ids = [UUID(bytes=row.id) for row in write.rows]
-    before = {doc["_id"]: doc for doc in await on.find("records", {**on.own("records"), "_id": {"$in": ids}})}
+    before = {
+        doc["_id"]: doc
+        for doc in await on.find("records", {**on.own("records"), "_id": {"$in": ids}})
+    }
     operations = []
     for row in write.rows:
         doc = before[UUID(bytes=row.id)]
@@ -117,10 +128,15 @@ async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
 
 async def _put_restrictions(on: Session, write: s.PutRestrictions) -> None:
     rows: list[tuple[Any, ...]] = list(write.rows)
-    stored = [ReplaceOne({"_id": digest}, {"at": at, "mode": mode}, upsert=True) for digest, at, mode in rows]
+    stored = [
+        ReplaceOne({"_id": digest}, {"at": at, "mode": mode}, upsert=True)
+        for digest, at, mode in rows
+    ]
     await on.bulk("restrictions", stored)
     marked = [
-        UpdateMany({"digest": digest, "owner_id": {"$exists": True}}, {"$set": {"restricted": mode}})
+        UpdateMany(
+            {"digest": digest, "owner_id": {"$exists": True}}, {"$set": {"restricted": mode}}
+        )
         for digest, _, mode in rows
     ]
     await on.bulk("owners", marked)

@@ -120,7 +120,9 @@ async def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]
     # With each shelf and type the server reads an index in order.
     placed = {"shelf": {"$in": [one["no"] for one in head["shelves"]]}, "type": {"$in": _TYPES}}
     later = (
-        {**names, **placed, "_id": {"$gt": UUID(bytes=after or bytes(16))}} if after else {**names, **placed}
+        {**names, **placed, "_id": {"$gt": UUID(bytes=after or bytes(16))}}
+        if after
+        else {**names, **placed}
     )
     docs = await on.find("records", later, [("_id", 1)], limit)
     ids = {"$in": [doc["_id"] for doc in docs]}
@@ -135,7 +137,12 @@ def _record(doc: Document, earlier: list[Document], sets: list[Document]) -> Rec
     get = doc.get
     versions = (
         VersionPiece(
-            v["version"], v["position"], v["recorded_at"], tuple(v["readers"]), v["hash"], body_out(v["body"])
+            v["version"],
+            v["position"],
+            v["recorded_at"],
+            tuple(v["readers"]),
+            v["hash"],
+            body_out(v["body"]),
         )
         for v in earlier
     )
@@ -159,7 +166,9 @@ def _values(doc: Document, fields: Iterable[str]) -> tuple[Any, ...]:
 
 
 async def _set_property(on: Session, write: w.SetProperty) -> None:
-    change = {"$unset": {write.name: 1}} if write.value is None else {"$set": {write.name: write.value}}
+    change = (
+        {"$unset": {write.name: 1}} if write.value is None else {"$set": {write.name: write.value}}
+    )
     await on.bulk("book", [UpdateOne({"_id": "book"}, change)])
 
 
@@ -173,7 +182,9 @@ async def _empty_book(on: Session, _: w.EmptyBook) -> None:
 async def _put_book(on: Session, write: w.PutBook) -> None:
     sets = [
         UpdateOne(
-            {"_id": name}, {"$setOnInsert": {"no": no, "dimension": size, "active": no == 1}}, upsert=True
+            {"_id": name},
+            {"$setOnInsert": {"no": no, "dimension": size, "active": no == 1}},
+            upsert=True,
         )
         for no, (name, size) in enumerate(write.frame.sets, 1)
     ]
@@ -186,7 +197,8 @@ async def _put_work(on: Session, head: Document | None, frame: BookFrame | Frame
     await on.bulk("jobs", [ReplaceOne({"_id": doc["_id"]}, doc, upsert=True) for doc in docs])
     kept = [(value_in("_id", job.id), *job.kept) for job in frame.jobs if job.kept is not None]
     answers = [
-        {"_id": id, "records": value_in("records", about), "payload": text} for id, about, text in kept
+        {"_id": id, "records": value_in("records", about), "payload": text}
+        for id, about, text in kept
     ]
     await on.bulk("answers", [ReplaceOne({"_id": doc["_id"]}, doc, upsert=True) for doc in answers])
     owner = costs.NOBODY if head is None else head["_id"]
@@ -220,13 +232,18 @@ async def _put_frame(on: Session, write: w.PutFrame) -> None:
 
 async def _put_pieces(on: Session, write: w.PutPieces) -> None:
     stones = (p for p in write.pieces if isinstance(p, StonePiece))
-    kept = [UpdateOne({"_id": p.digest}, {"$setOnInsert": {"at": p.at}}, upsert=True) for p in stones]
+    kept = [
+        UpdateOne({"_id": p.digest}, {"$setOnInsert": {"at": p.at}}, upsert=True) for p in stones
+    ]
     await on.bulk("tombstones", kept)
     lines = [p._asdict() for p in write.pieces if isinstance(p, ReadPiece)]
     keys = ({"at": line["at"], "id": line["id"]} for line in lines)
     await on.bulk(
         "audit",
-        [UpdateOne(key, {"$setOnInsert": line}, upsert=True) for key, line in zip(keys, lines, strict=True)],
+        [
+            UpdateOne(key, {"$setOnInsert": line}, upsert=True)
+            for key, line in zip(keys, lines, strict=True)
+        ],
     )
     entries = [p for p in write.pieces if isinstance(p, EntryPiece)]
     records = [p for p in write.pieces if isinstance(p, RecordPiece)]
@@ -244,25 +261,37 @@ async def _put_entries(on: Session, head: Document, pieces: list[EntryPiece]) ->
     docs = []
     for piece in pieces:
         doc = {**names, "era": head["_id"], **piece._asdict(), **entry_body_in(piece.body)}
-        docs.append({name: value for name, value in doc.items() if value is not None or name == "actor"})
+        docs.append(
+            {name: value for name, value in doc.items() if value is not None or name == "actor"}
+        )
     keys = ({**names, "era": doc["era"], "position": doc["position"]} for doc in docs)
-    stored = [UpdateOne(key, {"$setOnInsert": doc}, upsert=True) for key, doc in zip(keys, docs, strict=True)]
+    stored = [
+        UpdateOne(key, {"$setOnInsert": doc}, upsert=True)
+        for key, doc in zip(keys, docs, strict=True)
+    ]
     await on.bulk("ledger", stored)
     places = [
-        (d["operation"], {"era": d["era"], "position": d["position"]}) for d in docs if "operation" in d
+        (d["operation"], {"era": d["era"], "position": d["position"]})
+        for d in docs
+        if "operation" in d
     ]
     await on.bulk(
-        "operations", [UpdateOne({"_id": id}, {"$setOnInsert": place}, upsert=True) for id, place in places]
+        "operations",
+        [UpdateOne({"_id": id}, {"$setOnInsert": place}, upsert=True) for id, place in places],
     )
 
 
 async def _put_records(on: Session, head: Document, pieces: list[RecordPiece]) -> None:
     ids = [UUID(bytes=piece.key) for piece in pieces]
-    there = {doc["_id"] for doc in await on.find("records", {"_id": {"$in": ids}}, fields={"_id": 1})}
+    there = {
+        doc["_id"] for doc in await on.find("records", {"_id": {"$in": ids}}, fields={"_id": 1})
+    }
     new = [piece for piece in pieces if UUID(bytes=piece.key) not in there]
     sets = await on.find("vector_sets", {}) if new else []
     await on.bulk("records", [insertion(_record_in(head, piece, sets)) for piece in new])
-    await on.bulk("versions", [InsertOne(doc) for piece in new for doc in _versions_in(head, piece)])
+    await on.bulk(
+        "versions", [InsertOne(doc) for piece in new for doc in _versions_in(head, piece)]
+    )
 
 
 def _record_in(head: Document, piece: RecordPiece, sets: list[Document]) -> Document:
@@ -308,7 +337,8 @@ async def _recount(on: Session, write: w.Recount) -> None:
         eras = {UUID(bytes=write.era)}
     else:
         eras = {
-            doc["_id"] for doc in await on.find("owners", {"owner_id": {"$exists": True}}, fields={"_id": 1})
+            doc["_id"]
+            for doc in await on.find("owners", {"owner_id": {"$exists": True}}, fields={"_id": 1})
         }
     for era in eras | set(on.heads):
         head = on.heads.get(era) or await on.lock("owners", {"_id": era})

@@ -58,12 +58,16 @@ async def visible(on: Session, owner: Owner, view: View) -> Seen:
     head = await on.first("owners", names_of(owner))
     if head is None or (not view.whole and "restricted" in head):
         return Seen(None, {}, {"shelf": {"$in": []}})
-    shelves = {one["no"]: one for one in head["shelves"] if audience_of(*one["readers"]).readable_by(view)}
+    shelves = {
+        one["no"]: one for one in head["shelves"] if audience_of(*one["readers"]).readable_by(view)
+    }
     condition = {**names_of(owner), "shelf": {"$in": list(shelves)}}
     return Seen(head["_id"], shelves, condition, len(shelves) == len(head["shelves"]))
 
 
-async def _told(on: Session, owner: Owner, view: View, seen: Seen, found: dict[K, Record]) -> dict[K, Record]:
+async def _told(
+    on: Session, owner: Owner, view: View, seen: Seen, found: dict[K, Record]
+) -> dict[K, Record]:
     """Return the records, by any key, without the ids in them that the view may not see."""
     found = unexpired(view, found)
     ids = () if seen.all else mentioned(view, found.values())
@@ -137,7 +141,9 @@ async def _scan(on: Session, asked: Scan) -> Page:
 
 async def _unformed(on: Session, seen: Seen) -> Document:
     """Return the condition of a thread that a job forms and of its messages that are not formed yet."""
-    forming = await on.find("jobs", {"era": seen.era, "kind": FORM}, fields={"records": {"$slice": 1}})
+    forming = await on.find(
+        "jobs", {"era": seen.era, "kind": FORM}, fields={"records": {"$slice": 1}}
+    )
     ids = [job["records"][0] for job in forming if job["records"]]
     threads = await on.find("records", {**seen.condition, "_id": {"$in": ids}}, fields={"body": 1})
     found = []
@@ -161,7 +167,9 @@ async def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
     more = {"mark": {"$gt": 0}, "type": {"$in": sorted(passage_types(filter))}}
     order = [("at", -1), ("_id", -1)]
     docs = await _matching(on, seen, filter, view, more, order, question.limit, question.offset)
-    return list((await _told(on, owner, view, seen, {doc["_id"]: record_out(doc) for doc in docs})).values())
+    return list(
+        (await _told(on, owner, view, seen, {doc["_id"]: record_out(doc) for doc in docs})).values()
+    )
 
 
 async def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
@@ -182,7 +190,9 @@ async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersi
     built = {doc["version"]: record_out(doc) for doc in docs if doc["body"]}
     told = await _told(on, owner, view, seen, built)
     return [
-        q.SeenVersion(doc["version"], doc["position"], audience_of(*doc["readers"]), told.get(doc["version"]))
+        q.SeenVersion(
+            doc["version"], doc["position"], audience_of(*doc["readers"]), told.get(doc["version"])
+        )
         for doc in docs
     ]
 
@@ -241,13 +251,17 @@ async def _since(
             went = {**names_of(owner), "shelf": number, "mark": {"$gt": mark}}
             left = [] if mark is None else await on.find("gone", went, [("mark", 1)])
             rows = PassageRows.of([[_passage(doc) for doc in docs]])
-            delta = ShelfDelta(shelf["mark"], mark is None, rows, [doc["id"].bytes for doc in left], active)
+            delta = ShelfDelta(
+                shelf["mark"], mark is None, rows, [doc["id"].bytes for doc in left], active
+            )
         found.append((Shelf(number, audience_of(*shelf["readers"])), delta))
     return found
 
 
 async def _shelves_since(on: Session, question: q.ShelvesSince) -> list[tuple[Shelf, ShelfDelta]]:
-    return await _since(on, question.owner, await visible(on, question.owner, question.view), question.cached)
+    return await _since(
+        on, question.owner, await visible(on, question.owner, question.view), question.cached
+    )
 
 
 async def _look(on: Session, question: q.Look) -> Sight:

@@ -69,14 +69,21 @@ class _Spelling:
                 ids = {"$in": self.value("links", list(values))}
                 return {"$or": [{"sources": ids}, {"unlisted.source": ids}]}
             case c.Among(column, values) | c.Shares(column, values):
-                return {self.field(column): {"$in": [self.value(column, value) for value in values]}}
+                return {
+                    self.field(column): {"$in": [self.value(column, value) for value in values]}
+                }
             case c.Than(column, sign, value):
                 return {self.field(column): {_SIGNS[sign]: self.value(column, value)}}
             case c.Begins(column, text):
                 return {self.field(column): {"$regex": "^" + re.escape(text)}}
             case c.Past((first, second), (low, after)):
                 high, deep = self.field(first), self.field(second)
-                return {"$or": [{high: {"$gt": low}}, {high: low, deep: {"$gt": self.value(second, after)}}]}
+                return {
+                    "$or": [
+                        {high: {"$gt": low}},
+                        {high: low, deep: {"$gt": self.value(second, after)}},
+                    ]
+                }
             case c.Not(c.Is(column, value)):
                 return {self.field(column): {"$ne": self.value(column, value)}}
             case c.Not(inner):
@@ -133,7 +140,8 @@ async def carry_out(on: Session, changes: Iterable[c.Put | c.Change | c.Delete])
             await on.bulk(name, [DeleteMany(spelling.all(change.where))])
         else:
             values = {
-                spelling.field(name): spelling.value(name, value) for name, value in change.values.items()
+                spelling.field(name): spelling.value(name, value)
+                for name, value in change.values.items()
             }
             await on.bulk(name, [UpdateMany(spelling.all(change.where), {"$set": values})])
 
@@ -145,4 +153,6 @@ def _put(change: c.Put, row: Sequence[Any], spelling: _Spelling) -> Any:
     if change.taken == "replace":
         return ReplaceOne(key, doc, upsert=True)
     beside = {field: value for field, value in doc.items() if field not in key}
-    return UpdateOne(key, {"$max" if change.taken == "max" else "$setOnInsert": beside}, upsert=True)
+    return UpdateOne(
+        key, {"$max" if change.taken == "max" else "$setOnInsert": beside}, upsert=True
+    )

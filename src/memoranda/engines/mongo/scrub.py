@@ -29,7 +29,9 @@ _NO_CHECKPOINT = (
     "a checkpoint: the removed documents are in no collection, but the files of the old ones stay until the server's history "
     f"of snapshots has passed them (minSnapshotHistoryWindowInSeconds, and a checkpoint): wait {_MINUTES} minutes"
 )
-_REFUSED = "free blocks: the server did not write the collections anew ({}); scrub again (forget --scrub)"
+_REFUSED = (
+    "free blocks: the server did not write the collections anew ({}); scrub again (forget --scrub)"
+)
 _BUSY = "free blocks: others wrote all the time; scrub again (forget --scrub)"
 
 #: The marks of the latest erasure, of the latest one before a scrub began, and of the moment at which that ended.
@@ -44,7 +46,11 @@ def mark_erasure() -> SetProperty:
 async def is_needed(book: Transactions) -> str:
     """Return why the files may contain what was erased; empty if they do not."""
     since: Any = {"$dateDiff": {"startDate": f"${_AT}", "endDate": "$$NOW", "unit": "minute"}}
-    fields = {_ERASED: 1, _SCRUBBED: 1, "since": {"$cond": [{"$gt": [f"${_AT}", None]}, since, None]}}
+    fields = {
+        _ERASED: 1,
+        _SCRUBBED: 1,
+        "since": {"$cond": [{"$gt": [f"${_AT}", None]}, since, None]},
+    }
     marks = await book.db.book.find_one({"_id": "book"}, fields) or {}
     if _ERASED not in marks:
         return ""
@@ -60,7 +66,9 @@ async def scrub(book: Transactions) -> Scrubbed:
     try:
         await book.write(lambda on: begin(on, token), alone=True, guarded=False)
         await rewrite(
-            book.db, token, [(name, *parts) for name, parts in COLLECTIONS.items() if name not in _KEPT]
+            book.db,
+            token,
+            [(name, *parts) for name, parts in COLLECTIONS.items() if name not in _KEPT],
         )
         done: Any = {_SCRUBBED: marks.get(_ERASED), _AT: "$$NOW"}
         await book.db.book.update_one({"_id": "book"}, [{"$set": done}])

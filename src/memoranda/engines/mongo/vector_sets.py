@@ -88,7 +88,9 @@ async def _remark(on: Session, changes: Iterable[tuple[Document, Document]]) -> 
 
 
 async def _put_terms(on: Session, write: w.PutTerms) -> None:
-    await _remark(on, [(doc, {"$set": {"terms": packed, "rule": write.rule}}) for doc, packed in write.terms])
+    await _remark(
+        on, [(doc, {"$set": {"terms": packed, "rule": write.rule}}) for doc, packed in write.terms]
+    )
 
 
 async def _reword(on: Session, write: w.Reword) -> None:
@@ -96,7 +98,11 @@ async def _reword(on: Session, write: w.Reword) -> None:
     lost = dict.fromkeys(("vector", "scale", "vectors", "scales"), 1)
     fields = {"rule": write.rule, **({"lacks": lacks} if lacks else {})}
     await _remark(
-        on, [(doc, {"$set": {**fields, "terms": packed}, "$unset": lost}) for doc, packed in write.terms]
+        on,
+        [
+            (doc, {"$set": {**fields, "terms": packed}, "$unset": lost})
+            for doc, packed in write.terms
+        ],
     )
     await jobs.make_embedding_due(on, write.at)
 
@@ -109,7 +115,9 @@ def _stored(doc: Document, count: int) -> u.StoredSet:
 async def _sets(on: Session, _: u.Sets) -> list[u.StoredSet]:
     docs = await on.find("vector_sets", {}, [("active", -1), ("no", 1)])
     passages = await on.count("records", {"rule": {"$gte": 0}}) if docs else 0
-    return [_stored(doc, passages - await on.count("records", {"lacks": doc["no"]})) for doc in docs]
+    return [
+        _stored(doc, passages - await on.count("records", {"lacks": doc["no"]})) for doc in docs
+    ]
 
 
 async def _lock_set(on: Session, question: u.LockSet) -> u.StoredSet | None:
@@ -147,7 +155,9 @@ async def _remove_set(on: Session, write: w.RemoveSet) -> None:
     no, name = write.set.key, write.set.set.name
     field, scale = vector_fields({"no": no, "active": write.set.is_active})
     held = {"rule": {"$gte": 0}, "$or": [{field: {"$exists": True}}, {"lacks": no}]}
-    await on.bulk("records", [UpdateMany(held, {"$unset": {field: 1, scale: 1}, "$pull": {"lacks": no}})])
+    await on.bulk(
+        "records", [UpdateMany(held, {"$unset": {field: 1, scale: 1}, "$pull": {"lacks": no}})]
+    )
     await on.bulk("vector_sets", [DeleteMany({"_id": name})])
     await on.bulk("jobs", [DeleteMany({"era": None, "kind": EMBED, "key": name})])
 
@@ -159,11 +169,15 @@ async def _activate_set(on: Session, write: w.ActivateSet) -> None:
         {"$unset": [field, scale]},
     ]
     await on.bulk("records", [UpdateMany({field: {"$exists": True}}, moved)])
-    await on.bulk("vector_sets", [UpdateMany({}, [{"$set": {"active": {"$eq": ["$no", write.set.key]}}}])])
+    await on.bulk(
+        "vector_sets", [UpdateMany({}, [{"$set": {"active": {"$eq": ["$no", write.set.key]}}}])]
+    )
     next_mark = {"$add": ["$$this.mark", 1]}
     renewed = {"$mergeObjects": ["$$this", {"mark": next_mark, "renewed": next_mark}]}
     shelves = {"$map": {"input": "$shelves", "in": renewed}}
-    await on.bulk("owners", [UpdateMany({"shelves.0": {"$exists": True}}, [{"$set": {"shelves": shelves}}])])
+    await on.bulk(
+        "owners", [UpdateMany({"shelves.0": {"$exists": True}}, [{"$set": {"shelves": shelves}}])]
+    )
 
 
 ANSWERS: Answers = {

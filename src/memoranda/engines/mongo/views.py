@@ -52,7 +52,12 @@ def _text(field: str) -> Document:
 
 
 def _newest(
-    into: str, match: Document, by: str, fields: Document, names: Iterable[str] = NAMES, **equal: str
+    into: str,
+    match: Document,
+    by: str,
+    fields: Document,
+    names: Iterable[str] = NAMES,
+    **equal: str,
 ) -> list[Document]:
     """Return the stages that add an array of an owner's newest records, oldest first."""
     owned = {name: f"${name}" for name in names} | equal

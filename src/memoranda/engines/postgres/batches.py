@@ -58,7 +58,9 @@ async def _secret(on: Session, _: q.Secret) -> bytes:
 
 async def _load(on: Session, question: q.Load) -> dict[UUID, Record]:
     rows = await on.all("load_own", on.no, _raw(question.ids))
-    return {record.id: record for record in map(erasable_of if question.damaged else record_of, rows)}
+    return {
+        record.id: record for record in map(erasable_of if question.damaged else record_of, rows)
+    }
 
 
 async def _holders(on: Session, question: q.Holders) -> dict[bytes, Record]:

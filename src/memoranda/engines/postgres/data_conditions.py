@@ -69,4 +69,6 @@ def _compared(condition: Condition, found: str, name: str) -> tuple[str, Any]:
 
 def _among(items: str, wanted: str) -> str:
     """Return the condition that a list has a value."""
-    return f"EXISTS (SELECT 1 FROM jsonb_array_elements({items}) AS o (one) WHERE o.one = ({wanted}))"  # noqa: S608
+    return (
+        f"EXISTS (SELECT 1 FROM jsonb_array_elements({items}) AS o (one) WHERE o.one = ({wanted}))"  # noqa: S608
+    )

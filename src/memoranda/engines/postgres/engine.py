@@ -190,7 +190,9 @@ class PostgresEngine(Store):
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def facts(self, tenant: str | None = None) -> BookFacts:
-        ((size,),) = await self._server.read(lambda s: s.text(upkeep()["bytes"]), whole=True, long=True)
+        ((size,),) = await self._server.read(
+            lambda s: s.text(upkeep()["bytes"]), whole=True, long=True
+        )
         counts = asdict(await self.counts(tenant))
         return BookFacts(
             engine=self.name,

@@ -46,7 +46,12 @@ async def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
 
 
 async def _count_filled(on: Session, question: u.CountFilled) -> int:
-    return sum([await on.value("count_filled", owner=on.no, ids=ids) for ids in batches(_raw(question.ids))])
+    return sum(
+        [
+            await on.value("count_filled", owner=on.no, ids=ids)
+            for ids in batches(_raw(question.ids))
+        ]
+    )
 
 
 async def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
@@ -61,7 +66,9 @@ async def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Own
 async def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
     eras, entries = [await on.text(upkeep()[name]) for name in ("erased_eras", "erase_entries")]
     bodies = (load_entry_body(row[0]) for row in entries)
-    return erased_by([UUID(bytes=row[0]) for row in eras], ((lines, note) for lines, _, note in bodies))
+    return erased_by(
+        [UUID(bytes=row[0]) for row in eras], ((lines, note) for lines, _, note in bodies)
+    )
 
 
 async def _scrub_digests(on: Session, write: w.ScrubDigests) -> None:

@@ -19,7 +19,9 @@ from memoranda.storage.rows import owner_of
 _NEAR = 3_600_000_000
 
 
-async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
+async def put(
+    session: Session, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None
+) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     records = [id.bytes for id in draft.records]
     await session.run("put_job", **job_columns(draft, at, id), owner=owner_no, records=records)
@@ -44,13 +46,20 @@ async def _job_at(on: Session, question: u.JobAt) -> u.JobRow | None:
 async def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
     tenant, owner_kind, owner = question.owner.parts
     row = await on.one(
-        "job_of", tenant=tenant, owner_kind=owner_kind, owner=owner, kind=question.kind, key=question.key
+        "job_of",
+        tenant=tenant,
+        owner_kind=owner_kind,
+        owner=owner,
+        kind=question.kind,
+        key=question.key,
     )
     return None if row is None else _row(row)
 
 
 async def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
-    tenant, owner_kind, owner = (None, None, None) if question.owner is None else question.owner.parts
+    tenant, owner_kind, owner = (
+        (None, None, None) if question.owner is None else question.owner.parts
+    )
     rows = await on.all(
         "jobs_in_state",
         state=question.state,
@@ -80,8 +89,12 @@ async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     """Return the longest due job, skipping those that another worker is leasing at this moment."""
     kinds, taken, now, tenant = list(question.kinds), list[int](), question.now, question.tenant
     only = None if question.only is None else question.only.bytes
-    while (kind := await on.value("due_job", kinds=kinds, now=now, tenant=tenant, only=only)) is not None:
-        due = await on.one("take_due_job", kind=kind, now=now, taken=taken, tenant=tenant, only=only)
+    while (
+        kind := await on.value("due_job", kinds=kinds, now=now, tenant=tenant, only=only)
+    ) is not None:
+        due = await on.one(
+            "take_due_job", kind=kind, now=now, taken=taken, tenant=tenant, only=only
+        )
         if due is None:
             kinds.remove(kind)
             continue
@@ -92,7 +105,9 @@ async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
         row = await on.one("one_job", id)
         assert row is not None
         found, kept = _row(row), await on.value("kept_with_job", id)
-        return found if kept is None else replace(found, piece=found.piece._replace(kept=((), kept)))
+        return (
+            found if kept is None else replace(found, piece=found.piece._replace(kept=((), kept)))
+        )
     return None
 
 
@@ -106,7 +121,10 @@ async def _lock_owner(session: Session, id: bytes, owner: int, now: int) -> bool
 
 async def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
     rows = await on.all("jobs_about", [id.bytes for id in question.ids])
-    return [piece_of(row)._replace(kept=None if row[16] is None else (tuple(row[16]), "")) for row in rows]
+    return [
+        piece_of(row)._replace(kept=None if row[16] is None else (tuple(row[16]), ""))
+        for row in rows
+    ]
 
 
 async def _save(on: Session, write: w.SaveJob) -> None:

@@ -39,7 +39,9 @@ async def lease(
     return await lease(store, server, others, worker, at, seconds, tenant, only)
 
 
-async def _lease_alone(store: Store, server: Server, worker: str, at: datetime, seconds: float) -> Job | None:
+async def _lease_alone(
+    store: Store, server: Server, worker: str, at: datetime, seconds: float
+) -> Job | None:
     """Lease the job that makes vectors; None also while another transaction writes for long.
 
     The exclusive lock waits for every write that stored a passage while the job waited; a later write puts the job again.

@@ -43,7 +43,9 @@ async def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
         return None
     secret, on.no, *names, position, held, items, erased_at = row
     owner = None if erased_at is not None else owner_of(*names)
-    on.base = OwnerBase(owner, bytes(secret), UUID(bytes=question.era), position, held, on.no, items)
+    on.base = OwnerBase(
+        owner, bytes(secret), UUID(bytes=question.era), position, held, on.no, items
+    )
     return on.base
 
 
@@ -51,7 +53,9 @@ async def _counts(on: Session, question: u.Counts) -> u.BookCounts:
     texts, tenant = upkeep(), question.tenant
     if tenant is not None:
         names = ("records_of_tenant", "jobs_of_tenant", "vectors_of_tenant")
-        records, waiting, vectors = [dict(map(tuple, await on.text(texts[name], tenant))) for name in names]
+        records, waiting, vectors = [
+            dict(map(tuple, await on.text(texts[name], tenant))) for name in names
+        ]
         owners, stale = (await on.text(texts["other_counts_of_tenant"], tenant, tenant, RULE))[0]
         return u.BookCounts(records, waiting, owners, stale, vectors)
     records, waiting = [

@@ -55,7 +55,9 @@ async def _era_frame(on: Session, question: u.EraFrame) -> Frame | None:
     if row is None:
         return None
     shelves = await on.all("shelves_of_era", row[0])
-    return frame_of(question.era, row[1:], shelves, await _jobs(on, row[0]), await _spent(on, row[0]))
+    return frame_of(
+        question.era, row[1:], shelves, await _jobs(on, row[0]), await _spent(on, row[0])
+    )
 
 
 async def _jobs(on: Session, owner: int) -> tuple[JobPiece, ...]:
@@ -79,7 +81,8 @@ async def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]
         return []
     if question.kind is PieceKind.ENTRY:
         return [
-            EntryPiece(*row) for row in await on.all("entry_pieces", no, int.from_bytes(after, "big"), limit)
+            EntryPiece(*row)
+            for row in await on.all("entry_pieces", no, int.from_bytes(after, "big"), limit)
         ]
     rows = await on.all("record_pieces", no, after, limit)
     numbers = [row[0] for row in rows]
@@ -120,7 +123,9 @@ async def _put_frame(on: Session, write: w.PutFrame) -> None:
     if no is None:
         return
     for shelf in frame.shelves:
-        await on.run("set_shelf", shelf.mark, shelf.renewed, no, await _shelf_number(on, no, shelf.readers))
+        await on.run(
+            "set_shelf", shelf.mark, shelf.renewed, no, await _shelf_number(on, no, shelf.readers)
+        )
     await _put_work(on, no, frame)
 
 
@@ -153,7 +158,9 @@ async def _put_pieces(on: Session, write: w.PutPieces) -> None:
         if entries := [piece for piece in pieces if isinstance(piece, EntryPiece)]:
             await on.run("lay_entries", no, *_columns(entries, 7))
         if records := [piece for piece in pieces if isinstance(piece, RecordPiece)]:
-            claimed = {row[0] for row in await on.all("claim_ids", [piece.key for piece in records], no)}
+            claimed = {
+                row[0] for row in await on.all("claim_ids", [piece.key for piece in records], no)
+            }
             await _put_records(on, no, [piece for piece in records if piece.key in claimed])
 
 
@@ -169,7 +176,11 @@ async def _put_records(on: Session, owner: int, pieces: list[RecordPiece]) -> No
         ("lay_links", 3, [(p.key, *pair) for p in pieces for pair in p.unlisted]),
         ("lay_terms", 3, [(no[p.key], *p.terms) for p in pieces if p.terms is not None]),
         ("lay_uses", 4, [(no[p.key], *p.use) for p in pieces if p.use is not None]),
-        ("lay_vectors", 3, [(no[p.key], sets[n], v) for p in pieces for n, v in p.vectors if n in sets]),
+        (
+            "lay_vectors",
+            3,
+            [(no[p.key], sets[n], v) for p in pieces for n, v in p.vectors if n in sets],
+        ),
     ):
         if beside:
             await on.run(name, owner, *_columns(beside, width))

@@ -12,12 +12,27 @@ from uuid import UUID
 from memoranda.engines.postgres.data_conditions import data_condition
 from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.ledger import Entry
-from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
+from memoranda.model.passages import (
+    PassageRows,
+    Shelf,
+    ShelfDelta,
+    Sight,
+    Use,
+    cited_by,
+    usable_mark,
+)
 from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
 from memoranda.storage import questions as q
-from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of, touched
+from memoranda.storage.filters import (
+    Dialect,
+    page_of,
+    passage_types,
+    start_of,
+    statement_of,
+    touched,
+)
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
@@ -100,7 +115,9 @@ class Visible(NamedTuple):
 async def visible(on: Session, owner: Owner, view: View) -> Visible:
     """Return the shelves of an owner that a view may see."""
     rows = await on.all("visible_shelves", **parameters(owner, view))
-    shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5], *row[8:]) for row in rows}
+    shelves = {
+        row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5], *row[8:]) for row in rows
+    }
     return Visible(rows[0][6] if rows else 0, shelves)
 
 
@@ -119,7 +136,9 @@ async def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
         row[1]: decode(row[0], asked[row[1]], owner, audience_of(*row[2:5]), row[5], row[6], row[7])
         for row in rows
     }
-    return await _told(on, owner, view, {id: found[raw] for raw, id in asked.items() if raw in found})
+    return await _told(
+        on, owner, view, {id: found[raw] for raw, id in asked.items() if raw in found}
+    )
 
 
 async def _told(on: Session, owner: Owner, view: View, found: dict[K, Record]) -> dict[K, Record]:
@@ -201,7 +220,11 @@ async def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
 async def _kinds(on: Session, question: q.CountKinds) -> dict[str | None, int]:
     condition, values = conditions(question.filter, question.view)
     seen = await visible(on, question.owner, question.view)
-    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": sorted(passage_types(question.filter))}
+    values |= {
+        "owner": seen.owner,
+        "shelves": seen.numbers,
+        "types": sorted(passage_types(question.filter)),
+    }
     return {row[0]: row[1] for row in await on.all("count_kinds", conditions=condition, **values)}
 
 
@@ -271,7 +294,9 @@ async def _since(
     return found
 
 
-async def _came(on: Session, owner: int, shelf: int, mark: int | None) -> tuple[PassageRows, Sequence[bytes]]:
+async def _came(
+    on: Session, owner: int, shelf: int, mark: int | None
+) -> tuple[PassageRows, Sequence[bytes]]:
     """Return a shelf's passages since a revision, and the ids of removed ones; a whole shelf is read in parts."""
     asked = owner, shelf, mark or 0
     if mark is None:

@@ -91,7 +91,9 @@ class Storing:
                 **_entered(entry),
             )
         except asyncpg.UniqueViolationError as exc:
-            raise Conflict(f"id: {_named(exc)} is in this book already; leave ids to the book") from exc
+            raise Conflict(
+                f"id: {_named(exc)} is in this book already; leave ids to the book"
+            ) from exc
         return [row[0] for row in named]
 
     async def _change(self, changed: Sequence[Writing]) -> None:
@@ -116,7 +118,9 @@ class Storing:
         rests = [writing.row.id for writing in changed if writing.rests_anew]
         if rests:
             await self._session.run("unlink", self._owner_no, rests)
-        unlinked = _columns_of([(o.row.id, *_raw(pair)) for o in changed for pair in o.put.unlinked])
+        unlinked = _columns_of(
+            [(o.row.id, *_raw(pair)) for o in changed for pair in o.put.unlinked]
+        )
         if unlinked["sources"]:
             await self._session.run("unlink_some", owner=self._owner_no, **unlinked)
 
@@ -187,7 +191,9 @@ def _asked(shelves: Mapping[Audience, tuple[int, int]]) -> dict[str, Any]:
     }
 
 
-def _given(added: Sequence[Writing], shelves: list[Audience], tails: Mapping[UUID, int]) -> dict[str, Any]:
+def _given(
+    added: Sequence[Writing], shelves: list[Audience], tails: Mapping[UUID, int]
+) -> dict[str, Any]:
     place = {audience: number for number, audience in enumerate(shelves, start=1)}
     return {
         **_columns(added, _ADDED),
@@ -213,7 +219,9 @@ def _links(writings: Sequence[Writing]) -> dict[str, Any]:
 
 
 def _columns_of(links: Sequence[tuple[bytes, bytes, bytes]]) -> dict[str, list[bytes]]:
-    return {name: [link[i] for link in links] for i, name in enumerate(("records", "parts", "sources"))}
+    return {
+        name: [link[i] for link in links] for i, name in enumerate(("records", "parts", "sources"))
+    }
 
 
 def _raw(pair: tuple[UUID, UUID]) -> tuple[bytes, bytes]:

@@ -110,7 +110,9 @@ class _Scrubbing:
     async def _rewrite(self, tables: Sequence[str]) -> None:
         for table in tables:
             try:
-                await self._server.outside(f'VACUUM (FULL, ANALYZE) "{self._server.schema}"."{table}"')
+                await self._server.outside(
+                    f'VACUUM (FULL, ANALYZE) "{self._server.schema}"."{table}"'
+                )
             except StorageError as exc:
                 # A worker has dropped the table since it was listed.
                 if not isinstance(exc.__cause__, asyncpg.UndefinedTableError):

@@ -18,7 +18,9 @@ async def _restrictions(on: Session, question: s.RestrictionRows) -> list[Restri
 
 
 async def _key_uses(on: Session, question: s.KeyUseRows) -> list[KeyUseRow]:
-    rows = await (on.all("key_uses") if question.ids is None else on.all("key_uses_of", list(question.ids)))
+    rows = await (
+        on.all("key_uses") if question.ids is None else on.all("key_uses_of", list(question.ids))
+    )
     return [(row[0], row[1]) for row in rows]
 
 

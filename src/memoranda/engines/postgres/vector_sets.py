@@ -116,14 +116,20 @@ async def _lacking(on: Session, question: u.Lacking) -> list[Record]:
 
 
 async def _add_set(on: Session, write: w.AddSet) -> None:
-    added = await on.value("add_vector_set", write.embedding.name, write.embedding.dimension, write.is_active)
+    added = await on.value(
+        "add_vector_set", write.embedding.name, write.embedding.dimension, write.is_active
+    )
     await on.run("all_unmade", set=added)
 
 
 async def _put_vectors(on: Session, write: w.PutVectors) -> None:
     passages = [passage for passage, _ in write.vectors]
     owners, records = _columns(passages)
-    given = {"owners": owners, "records": records, "packed": [packed for _, packed in write.vectors]}
+    given = {
+        "owners": owners,
+        "records": records,
+        "packed": [packed for _, packed in write.vectors],
+    }
     added = await on.run("add_vectors", set=write.set.key, **given)
     if added < len(passages):
         await on.run("renew_vectors", set=write.set.key, **given)
@@ -143,7 +149,9 @@ async def _remove_set(on: Session, write: w.RemoveSet) -> None:
     await on.run("delete_upkeep", EMBED, write.set.set.name)
 
 
-async def _activate_set(put_job_if_behind: PutJobIfBehind, on: Session, write: w.ActivateSet) -> None:
+async def _activate_set(
+    put_job_if_behind: PutJobIfBehind, on: Session, write: w.ActivateSet
+) -> None:
     await on.run("activate_vector_set", write.set.key)
     await on.run("renew_shelves")
     await put_job_if_behind(on)

@@ -72,7 +72,9 @@ def _count_archived(on: Session, _: q.CountArchived) -> int:
 
 
 def _count_items(on: Session, question: q.CountItems) -> int:
-    late = 0 if question.at is None else cast(int, on.value("count_expired_items", on.no, question.at))
+    late = (
+        0 if question.at is None else cast(int, on.value("count_expired_items", on.no, question.at))
+    )
     return (on.base.items if on.base else 0) - late
 
 
@@ -93,7 +95,10 @@ def _count_own(on: Session, question: q.CountOwn) -> int:
 
 
 def _own_memories(on: Session, question: q.OwnMemories) -> list[q.OwnMemory]:
-    return [q.OwnMemory.of_columns(*row) for row in on.all("own_memories", owner=on.no, agent=question.agent)]
+    return [
+        q.OwnMemory.of_columns(*row)
+        for row in on.all("own_memories", owner=on.no, agent=question.agent)
+    ]
 
 
 def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
@@ -115,7 +120,11 @@ def _members(on: Session, question: q.Members) -> list[tuple[UUID, UUID]]:
     if question.page.among is None:
         rows = on.many("members", groups, id, question.page.after.bytes, question.page.limit)
     else:
-        rows = [row for row in on.many("members_among", _raw(question.page.among), id) if row[0] in groups]
+        rows = [
+            row
+            for row in on.many("members_among", _raw(question.page.among), id)
+            if row[0] in groups
+        ]
     found = ((UUID(bytes=part), UUID(bytes=source)) for part, source in rows)
     return sorted(found, key=lambda pair: (pair[1], pair[0]))[: question.page.limit]
 
@@ -135,7 +144,11 @@ def _entries_at(on: Session, question: q.EntriesAt) -> list[Entry]:
 
 def _positions_touching(on: Session, question: q.PositionsTouching) -> list[int]:
     return sorted(
-        {row[0] for id in question.ids for row in on.all("positions_touching", owner=on.no, id=id.bytes)}
+        {
+            row[0]
+            for id in question.ids
+            for row in on.all("positions_touching", owner=on.no, id=id.bytes)
+        }
     )
 
 
@@ -146,7 +159,9 @@ def _version_of(on: Session, question: q.VersionOf) -> Record | None:
 
 def _erased_among(on: Session, question: q.ErasedAmong) -> frozenset[UUID]:
     secret = on.secret()
-    return frozenset(id for id in question.ids if on.one("buried", keyed(secret, "record", id.bytes)))
+    return frozenset(
+        id for id in question.ids if on.one("buried", keyed(secret, "record", id.bytes))
+    )
 
 
 def _aged(on: Session, _: q.Aged) -> dict[UUID, UUID]:
@@ -174,7 +189,11 @@ def number_of(on: Session, base: OwnerBase) -> int:
 
 def _put_job(on: Session, write: w.PutJob) -> None:
     jobs.put(
-        on.connection, 0 if write.base is None else number_of(on, write.base), write.draft, write.at, write.id
+        on.connection,
+        0 if write.base is None else number_of(on, write.base),
+        write.draft,
+        write.at,
+        write.id,
     )
 
 
@@ -193,7 +212,9 @@ def _store_records(on: Session, write: w.StoreRecords) -> None:
 def add_entry(on: Session, owner_no: int, entry: Entry) -> None:
     """Write an entry to the ledger."""
     actor, digests = (entry.actor.kind, entry.actor.id), (entry.operation, entry.request)
-    on.run("add_entry", owner_no, entry.position, micros(entry.at), *actor, *digests, dump_entry(entry))
+    on.run(
+        "add_entry", owner_no, entry.position, micros(entry.at), *actor, *digests, dump_entry(entry)
+    )
 
 
 class Storing:
@@ -235,7 +256,9 @@ class Storing:
     def _mark(self, shelf: int) -> int:
         """Return the revision that this commit gives to a shelf."""
         if shelf not in self._marks:
-            read = next((mark for number, mark in self._on.shelves.values() if number == shelf), None)
+            read = next(
+                (mark for number, mark in self._on.shelves.values() if number == shelf), None
+            )
             if read is None:
                 self._marks[shelf] = self._on.value("move_mark", shelf)
             else:
@@ -253,7 +276,9 @@ class Storing:
         try:
             no = self._on.connection.execute(sql("insert_record"), values).lastrowid
         except sqlite3.IntegrityError as exc:
-            raise Conflict(f"id: record {record.id} is in this book already; leave ids to the book") from exc
+            raise Conflict(
+                f"id: record {record.id} is in this book already; leave ids to the book"
+            ) from exc
         if put.terms is not None:
             self._on.run("put_terms", no, RULE, put.terms)
         self._link(record)

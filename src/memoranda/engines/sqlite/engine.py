@@ -60,7 +60,9 @@ def _has_secret(connection: sqlite3.Connection) -> bool:
 
 def _make_secret(connection: sqlite3.Connection) -> None:
     """Make the key of the book's digests, unless another process has made one."""
-    connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
+    connection.execute(
+        "INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),)
+    )
 
 
 def _answer(on: Session, question: Question[Any]) -> Any:
@@ -181,7 +183,10 @@ class SqliteEngine(Store):
     async def facts(self, tenant: str | None = None) -> BookFacts:
         counts = asdict(await self.counts(tenant))
         format, backups = await self._file.read(
-            lambda c: (c.execute("PRAGMA user_version").fetchone()[0], maintenance.backups(c, utc_now()))
+            lambda c: (
+                c.execute("PRAGMA user_version").fetchone()[0],
+                maintenance.backups(c, utc_now()),
+            )
         )
         return BookFacts(
             engine=self.name,

@@ -61,7 +61,9 @@ def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
 
 
 def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Owner]:
-    return {UUID(bytes=row[0]): owner_of(*row[1:]) for row in on.many("owners_of", _raw(question.ids))}
+    return {
+        UUID(bytes=row[0]): owner_of(*row[1:]) for row in on.many("owners_of", _raw(question.ids))
+    }
 
 
 def _owners_of_eras(on: Session, question: u.OwnersOfEras) -> list[Owner]:

@@ -22,7 +22,11 @@ from memoranda.storage.rows import owner_of
 
 
 def put(
-    connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None
+    connection: sqlite3.Connection,
+    owner_no: int,
+    draft: JobDraft,
+    at: datetime,
+    id: UUID | None = None,
 ) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     records = json.dumps([id.hex for id in draft.records])
@@ -62,15 +66,25 @@ def _job_at(on: Session, question: u.JobAt) -> u.JobRow | None:
 def _job_of(on: Session, question: u.JobOf) -> u.JobRow | None:
     tenant, owner_kind, owner = question.owner.parts
     row = on.one(
-        "job_of", tenant=tenant, owner_kind=owner_kind, owner=owner, kind=question.kind, key=question.key
+        "job_of",
+        tenant=tenant,
+        owner_kind=owner_kind,
+        owner=owner,
+        kind=question.kind,
+        key=question.key,
     )
     return None if row is None else _row(row)
 
 
 def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
-    tenant, owner_kind, owner = (None, None, None) if question.owner is None else question.owner.parts
+    tenant, owner_kind, owner = (
+        (None, None, None) if question.owner is None else question.owner.parts
+    )
     given = {"tenant": tenant, "owner_kind": owner_kind, "owner": owner}
-    return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit, **given)]
+    return [
+        _row(row)
+        for row in on.all("jobs_in_state", state=question.state, limit=question.limit, **given)
+    ]
 
 
 def _due(on: Session, question: u.DueKind | u.DueJob) -> Row | None:

@@ -79,7 +79,10 @@ def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]:
     if no is None:
         return []
     if question.kind is PieceKind.ENTRY:
-        return [EntryPiece(*row) for row in on.all("entry_pieces", no, int.from_bytes(after, "big"), limit)]
+        return [
+            EntryPiece(*row)
+            for row in on.all("entry_pieces", no, int.from_bytes(after, "big"), limit)
+        ]
     rows = on.many("record_pieces", _ids_after(on, no, after, limit))
     numbers = [row[0] for row in rows]
     versions = on.many("version_pieces", numbers)
@@ -92,7 +95,9 @@ def _ids_after(on: Session, owner: int, after: bytes, limit: int) -> list[bytes]
     found: list[bytes] = []
     for shelf, *_ in on.all("shelves_of_era", owner):
         for type_ in RecordType:
-            found += (row[0] for row in on.all("ids_on_shelf_after", shelf, type_.value, after, limit))
+            found += (
+                row[0] for row in on.all("ids_on_shelf_after", shelf, type_.value, after, limit)
+            )
     return sorted(found)[:limit]
 
 
@@ -184,7 +189,11 @@ def _put_records(on: Session, owner: int, pieces: list[RecordPiece]) -> None:
             *(("link", (p.key, *pair)) for pair in p.unlisted),
             *(("put_terms", (no, *terms)) for terms in (p.terms,) if terms is not None),
             *(("put_use", (no, *use)) for use in (p.use,) if use is not None),
-            *(("add_vector", (sets[name], no, packed)) for name, packed in p.vectors if name in sets),
+            *(
+                ("add_vector", (sets[name], no, packed))
+                for name, packed in p.vectors
+                if name in sets
+            ),
         ]
         for name, row in beside:
             on.run(name, *row)

@@ -15,12 +15,27 @@ from uuid import UUID
 
 from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Session, Writes, sql
 from memoranda.model.ledger import Entry
-from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
+from memoranda.model.passages import (
+    PassageRows,
+    Shelf,
+    ShelfDelta,
+    Sight,
+    Use,
+    cited_by,
+    usable_mark,
+)
 from memoranda.model.query import Filter, Page, Scan
 from memoranda.model.records import Audience, Owner, Record, RecordType, View
 from memoranda.model.values import gone
 from memoranda.storage import questions as q
-from memoranda.storage.filters import Dialect, page_of, passage_types, start_of, statement_of, touched
+from memoranda.storage.filters import (
+    Dialect,
+    page_of,
+    passage_types,
+    start_of,
+    statement_of,
+    touched,
+)
 from memoranda.storage.mentions import mentioned, unexpired, without_ids
 from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
@@ -45,7 +60,9 @@ def find_owner(connection: sqlite3.Connection, owner: Owner) -> OwnerRow | None:
 
 def _slots(slots: tuple[bytes, ...]) -> tuple[str, dict[str, Any]]:
     names = [f"slot{place}" for place in range(len(slots))]
-    return f"r.slot IN ({', '.join(':' + name for name in names)})", dict(zip(names, slots, strict=True))
+    return f"r.slot IN ({', '.join(':' + name for name in names)})", dict(
+        zip(names, slots, strict=True)
+    )
 
 
 def _citing(sources: list[bytes]) -> tuple[str, dict[str, Any]]:
@@ -106,7 +123,9 @@ def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
     return _told(on, view, shelves, _on_shelves(on, owner, shelves, question.ids))
 
 
-def _told(on: Session, view: View, shelves: dict[int, Seen], found: dict[K, Record]) -> dict[K, Record]:
+def _told(
+    on: Session, view: View, shelves: dict[int, Seen], found: dict[K, Record]
+) -> dict[K, Record]:
     """Return the records, by any key, without the ids in them that the view may not see."""
     found = unexpired(view, found)
     ids = [id.bytes for id in mentioned(view, found.values())]
@@ -121,9 +140,13 @@ def _on_shelves(
 ) -> dict[UUID, Record]:
     asked = {id.bytes: id for id in ids}
     found: dict[bytes, Record] = {}
-    for type_, raw, shelf, version, at, body, status, _ in _in_shelves(on, "get", list(asked), shelves):
+    for type_, raw, shelf, version, at, body, status, _ in _in_shelves(
+        on, "get", list(asked), shelves
+    ):
         if status != "withdrawn":
-            found[raw] = decode(type_, asked[raw], owner, shelves[shelf].audience, version, at, body)
+            found[raw] = decode(
+                type_, asked[raw], owner, shelves[shelf].audience, version, at, body
+            )
     return {id: found[raw] for raw, id in asked.items() if raw in found}
 
 
@@ -150,7 +173,9 @@ def _scan(on: Session, shelves: dict[int, Seen], asked: Scan) -> Page:
         rows = _merged(on, shelves, filter, condition, values)
     records = tuple(
         decode(type_, UUID(bytes=id), owner, shelves[shelf].audience, version, recorded_at, body)
-        for type_, id, shelf, version, recorded_at, body in touched(filter, rows[:limit], itemgetter(5))
+        for type_, id, shelf, version, recorded_at, body in touched(
+            filter, rows[:limit], itemgetter(5)
+        )
     )
     told = _told(on, asked.view, shelves, {record.id: record for record in records})
     return page_of(filter, tuple(told.values()), len(rows) <= limit)
@@ -170,7 +195,10 @@ def _merged(
     ]
     # No name holds what is merged: it ends here, whatever goes wrong below, and not once the connection is closed.
     return list(
-        islice(heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first), values["limit"])
+        islice(
+            heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first),
+            values["limit"],
+        )
     )
 
 
@@ -212,7 +240,13 @@ def _newest(on: Session, question: q.NewestPassages) -> list[Record]:
     rows.sort(key=lambda row: (row[-1], row[1]), reverse=True)
     records = {
         UUID(bytes=id): decode(
-            type_, UUID(bytes=id), question.owner, shelves[shelf].audience, version, recorded_at, body
+            type_,
+            UUID(bytes=id),
+            question.owner,
+            shelves[shelf].audience,
+            version,
+            recorded_at,
+            body,
         )
         for type_, id, shelf, version, recorded_at, body, _ in rows[question.offset : end]
     }
@@ -241,7 +275,9 @@ def _passages(
     text = sql(name).replace("{conditions}", condition)
     for shelf in shelves:
         for type_ in sorted(passage_types(question.filter)):
-            yield on.connection.execute(text, {**given, **values, "shelf": shelf, "type": type_.value})
+            yield on.connection.execute(
+                text, {**given, **values, "shelf": shelf, "type": type_.value}
+            )
 
 
 def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
@@ -267,7 +303,10 @@ def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
 
 
 def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
-    return [entry_of(row, None) for row in on.all("entries_after", on.no, question.after, question.limit)]
+    return [
+        entry_of(row, None)
+        for row in on.all("entries_after", on.no, question.after, question.limit)
+    ]
 
 
 def _shelves_since(on: Session, question: q.ShelvesSince) -> list[tuple[Shelf, ShelfDelta]]:
@@ -301,7 +340,9 @@ def _since(
         else:
             rows = on.connection.execute(sql("passages_since"), (seen.number, mark or 0))
             passages = PassageRows.of(iter(lambda: rows.fetchmany(_AT_A_TIME), []))  # noqa: B023 - read at once
-            gone = () if mark is None else [row[0] for row in on.all("gone_since", seen.number, mark)]
+            gone = (
+                () if mark is None else [row[0] for row in on.all("gone_since", seen.number, mark)]
+            )
             active = on.value("active_vector_set") or ""
             delta = ShelfDelta(seen.mark, mark is None, passages, gone, active)
         found.append((Shelf(seen.number, seen.audience), delta))

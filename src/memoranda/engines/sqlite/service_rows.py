@@ -16,7 +16,9 @@ def _restrictions(on: Session, question: s.RestrictionRows) -> list[RestrictionR
 
 
 def _key_uses(on: Session, question: s.KeyUseRows) -> list[KeyUseRow]:
-    return on.all("key_uses") if question.ids is None else sorted(on.many("key_uses_of", question.ids))
+    return (
+        on.all("key_uses") if question.ids is None else sorted(on.many("key_uses_of", question.ids))
+    )
 
 
 def _reads(on: Session, question: s.ReadPieces) -> list[ReadPiece]:

@@ -60,7 +60,10 @@ def _reworded_among(on: Session, question: u.RewordedAmong) -> dict[UUID, int]:
 
 def _remark(on: Session, touched: Sequence[Place]) -> None:
     """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
-    marks = {shelf: on.value("move_mark", shelf) for shelf in dict.fromkeys(place.shelf for place in touched)}
+    marks = {
+        shelf: on.value("move_mark", shelf)
+        for shelf in dict.fromkeys(place.shelf for place in touched)
+    }
     for place in touched:
         on.run("mark_record", marks[place.shelf], place.no)
 

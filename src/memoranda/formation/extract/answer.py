@@ -37,7 +37,9 @@ class Part(BaseModel):
     def _without_nulls(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        return {name: inner for name, inner in given.items() if inner is not None or name == "value"}
+        return {
+            name: inner for name, inner in given.items() if inner is not None or name == "value"
+        }
 
 
 class Source(Part):
@@ -49,7 +51,10 @@ Sources = TypeAliasType(
     "Sources",
     Annotated[
         list[
-            Annotated[Source, BeforeValidator(lambda one: {"message": one} if isinstance(one, str) else one)]
+            Annotated[
+                Source,
+                BeforeValidator(lambda one: {"message": one} if isinstance(one, str) else one),
+            ]
         ],
         BeforeValidator(_listed),
     ],
@@ -149,7 +154,9 @@ _CODES: Final = {
 class Report(Protocol):
     """Reports a problem: a stable code, and a reason that a model can be shown."""
 
-    def __call__(self, code: str, reason: str, *, mendable: bool = False, once: bool = False) -> None: ...
+    def __call__(
+        self, code: str, reason: str, *, mendable: bool = False, once: bool = False
+    ) -> None: ...
 
 
 def parts_of(given: Mapping[Any, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
@@ -166,7 +173,9 @@ def parts_of(given: Mapping[Any, Any]) -> tuple[dict[str, Any], list[str], list[
         elif name in _SINGLE:
             found[name] = inner
         elif name not in LISTS:
-            says = inner and (isinstance(inner, (dict, list)) or str(inner).lstrip().startswith(("{", "[")))
+            says = inner and (
+                isinstance(inner, (dict, list)) or str(inner).lstrip().startswith(("{", "["))
+            )
             (unread if says else remarks).append(str(name))
     return found, unread, remarks
 
@@ -175,7 +184,9 @@ def entry_of(model: type[Part], given: Mapping[str, Any], report: Report) -> dic
     """Return an entry with its own fields; a field that is not valid is left out and reported, None if it is needed."""
     names = {field.alias or name for name, field in model.model_fields.items()}
     for name in sorted(map(str, given.keys() - names))[:_MOST_REPORTED]:
-        report("field", f"{printable(name)} is not a field of it; a model gives no ids and no times")
+        report(
+            "field", f"{printable(name)} is not a field of it; a model gives no ids and no times"
+        )
     try:
         left = deepcopy({name: inner for name, inner in given.items() if name in names})
         for _ in range(_MOST_REPORTED):
@@ -211,14 +222,18 @@ def _dropped(given: dict[str, Any], place: Sequence[str | int], model: type[Part
         if isinstance(source, dict):
             given[first] = [{name: one for name, one in source.items() if name != "quote"}]
             return True
-    needed = {field.alias or name for name, field in model.model_fields.items() if field.is_required()}
+    needed = {
+        field.alias or name for name, field in model.model_fields.items() if field.is_required()
+    }
     if first in needed or first not in given:
         return False
     del given[first]
     return True
 
 
-def schema_of_parts(parts: Sequence[str], inserted: Sequence[str], patched: Sequence[str]) -> dict[str, Any]:
+def schema_of_parts(
+    parts: Sequence[str], inserted: Sequence[str], patched: Sequence[str]
+) -> dict[str, Any]:
     """Return the JSON Schema of an answer with these parts; notes may follow the ``inserted`` schemas."""
     whole = Answer.model_json_schema(by_alias=True)
     defined = {name: _plain(inner) for name, inner in whole["$defs"].items()}
@@ -245,7 +260,11 @@ def _plain(given: Any) -> Any:
         return [_plain(one) for one in given]
     if not isinstance(given, dict):
         return given
-    kept = {name: inner for name, inner in given.items() if name not in ("title", "default", "description")}
+    kept = {
+        name: inner
+        for name, inner in given.items()
+        if name not in ("title", "default", "description")
+    }
     if isinstance(given.get("properties"), dict):
         kept["properties"] = {name: _plain(inner) for name, inner in given["properties"].items()}
     return {name: inner if name == "properties" else _plain(inner) for name, inner in kept.items()}

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from memoranda.formation.extract.evidence import Evidence, Words, bears, languages_differ, terms_of_text
+from memoranda.formation.extract.evidence import (
+    Evidence,
+    Words,
+    bears,
+    languages_differ,
+    terms_of_text,
+)
 from memoranda.formation.owner_names import forms_of, owner_names
 from memoranda.formation.prompts.turn_lines import shown_turns
 from memoranda.formation.rules.replies import (
@@ -90,7 +96,9 @@ class Attribution:
             for message in said
             if not is_from_user(message) and message.trust not in STRANGERS
         ]
-        self._user_said = "\n".join(own_words(message.content) for message in said if is_from_user(message))
+        self._user_said = "\n".join(
+            own_words(message.content) for message in said if is_from_user(message)
+        )
         self._shown = tuple(memory.content for memory in reading.candidates)
         names = {message.speaker for message in said if message.speaker and is_from_user(message)}
         self._owner_names = owner_names(reading)
@@ -116,7 +124,11 @@ class Attribution:
         own = [message for message in cited if is_from_user(message)]
         directs = kind in DIRECTING
         words = self._words(statement)
-        found = self._whose(words, own, cited, directs, replaces) if own else self._reported(words, cited)
+        found = (
+            self._whose(words, own, cited, directs, replaces)
+            if own
+            else self._reported(words, cited)
+        )
         if not isinstance(found, Trust):
             return _refused(lowest(message.trust for message in cited), found)
         if found in _SPEAKERS:
@@ -158,7 +170,11 @@ class Attribution:
             if words.share(said) >= REPEATED_COVERAGE:
                 return True
             before = self._before.get(message.id)
-            if before is not None and before.role == "assistant" and len(said.split()) <= _SHORT_REPLY:
+            if (
+                before is not None
+                and before.role == "assistant"
+                and len(said.split()) <= _SHORT_REPLY
+            ):
                 said = f"{said}\n{before.content}"
             if ends_something(message.content) and words.count(said):
                 return True
@@ -181,7 +197,9 @@ class Attribution:
     def is_from_stranger(self, statement: str, cited: Sequence[Message] = ()) -> bool:
         """True if a tool result or a web page contains a statement, or what it adds to the cited words of others."""
         words = self._words(statement)
-        said = "\n".join(own_words(message.content) for message in cited if message.trust not in STRANGERS)
+        said = "\n".join(
+            own_words(message.content) for message in cited if message.trust not in STRANGERS
+        )
         return bool(self._strangers.bearing(words)) or self._strangers.adds_order(words, said)
 
     def is_strangers_occasion(self, occasion: str, cited: Sequence[Message]) -> bool:
@@ -228,7 +246,11 @@ class Attribution:
             stated = said = "\n".join(
                 stated_words(one.content) for one in own if not asks_to_see(one.content)
             )
-        thanked = directs and bool(self._strangers) and all(only_thanks(message.content) for message in own)
+        thanked = (
+            directs
+            and bool(self._strangers)
+            and all(only_thanks(message.content) for message in own)
+        )
         strange = self._strangers.bearing(words)
         shown = self._bearing(words, self._shown)
         # A question states nothing, unless it contains the whole statement.
@@ -240,7 +262,9 @@ class Attribution:
         question = "\n".join(self._question(one) for one in own if says_yes(one.content))
         # A yes to the end of something ends what the question is about, although a tool has told how it began.
         ends = bool(question) and ends_something(words.text) and ends_something(question)
-        ends = ends and not (self._strangers.adds_order(words, said) or self._strangers.ends_too(words))
+        ends = ends and not (
+            self._strangers.adds_order(words, said) or self._strangers.ends_too(words)
+        )
         known = "\n".join(memory.content for memory in replaces if ends)
         if question and words.share(f"{said}\n{question}\n{known}") >= OWN_COVERAGE:
             if not ends and (strange or self._strangers.paraphrased(words, said)):
@@ -273,7 +297,12 @@ class Attribution:
             return strange
         if self._is_translated(words, stated):
             return strange if directs and self._strangers.order else Trust.USER
-        if directs or not stated.strip() or self._strangers.order or self._strangers.adds(words, stated):
+        if (
+            directs
+            or not stated.strip()
+            or self._strangers.order
+            or self._strangers.adds(words, stated)
+        ):
             return strange
         return Trust.USER
 
@@ -327,13 +356,16 @@ class Attribution:
     @staticmethod
     def _is_translated(words: Words, stated: str) -> bool:
         """True if statement and cited words differ in language, and the words are enough to carry the statement."""
-        return languages_differ(words.text, stated) and Words(stated).size >= max(3, words.size // 2)
+        return languages_differ(words.text, stated) and Words(stated).size >= max(
+            3, words.size // 2
+        )
 
     def _guesses(self, words: Words, own: Sequence[Message]) -> bool:
         """True if a statement has words of a turn that these messages answer, from a part of it that was not shown."""
         hidden = "\n".join(self._blind[one.id] for one in own if one.id in self._blind)
         return (
-            bool(hidden) and words.beyond("\n".join([*self._seen, *self._shown]), terms_of_text(hidden)) > 0
+            bool(hidden)
+            and words.beyond("\n".join([*self._seen, *self._shown]), terms_of_text(hidden)) > 0
         )
 
     def _question(self, message: Message) -> str:
@@ -345,7 +377,9 @@ class Attribution:
 
     def _answers(self, words: Words, own: Sequence[Message]) -> bool:
         """True if a user answers an assistant's question with anything but no, and the question contains the statement."""
-        return any(bears(self._question(message), words) for message in own if not says_no(message.content))
+        return any(
+            bears(self._question(message), words) for message in own if not says_no(message.content)
+        )
 
 
 def _without_pointing(message: Message) -> Message:

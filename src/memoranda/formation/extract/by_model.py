@@ -65,8 +65,12 @@ class _AnswerReader:
         self._problems = Problems()
         self._citations = Citations(prompt)
         self._attribution = Attribution(prompt.reading)
-        self._notes = NoteReader(prompt, limits, self._citations, self._attribution, self._problems, earlier)
-        self._patches = PatchReader(prompt, limits, self._citations, self._attribution, self._problems)
+        self._notes = NoteReader(
+            prompt, limits, self._citations, self._attribution, self._problems, earlier
+        )
+        self._patches = PatchReader(
+            prompt, limits, self._citations, self._attribution, self._problems
+        )
         self._lessons = LessonReader(prompt, self._citations, self._attribution, self._problems)
         said = (read.message for read in prompt.reading.messages)
         self._withheld = Withheld(said, keeps_secrets=prompt.reading.keeps_secrets)
@@ -78,7 +82,9 @@ class _AnswerReader:
         value, unread, remarks = parts_of(value)
         for name in unread[:MOST_ENTRIES]:
             # The whole answer is to be given again: what was lost may belong to any part.
-            self._problems.add("", "field", f"{printable(name)} is not a field of an answer", mendable=True)
+            self._problems.add(
+                "", "field", f"{printable(name)} is not a field of an answer", mendable=True
+            )
         for name in remarks[:MOST_ENTRIES]:
             self._problems.add(printable(name), "field", "is not a field of an answer")
         patches, changed = self._patches.read(self._entries(value, "patches"))
@@ -108,10 +114,14 @@ class _AnswerReader:
             confirmations=tuple({one.memory: one for one in reversed(again)}.values()),
             taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
             patches=patches,
-            experience=tuple(made for at, given in lessons if (made := self._lessons.lesson(at, given))),
+            experience=tuple(
+                made for at, given in lessons if (made := self._lessons.lesson(at, given))
+            ),
             episode=self._episode(self._withheld.masked(value.get(_EPISODE))),
             title=title_of(text_of(self._withheld.masked(value.get(_TITLE)))),
-            summary=summary_in(self._withheld.masked(dict(value))) if self._reading.summarises else "",
+            summary=summary_in(self._withheld.masked(dict(value)))
+            if self._reading.summarises
+            else "",
             left_out=self._problems.all(),
         )
 
@@ -126,7 +136,9 @@ class _AnswerReader:
             self._problems.add(part, "unasked", "was not asked for")
             return
         if len(given) > MOST_ENTRIES:
-            self._problems.add(part, "many", f"has {len(given)} entries; the first {MOST_ENTRIES} are read")
+            self._problems.add(
+                part, "many", f"has {len(given)} entries; the first {MOST_ENTRIES} are read"
+            )
         for place, one in enumerate(given[:MOST_ENTRIES]):
             report = self._problems.reporter(f"{part}[{place}]")
             if not isinstance(one, dict):
@@ -163,7 +175,9 @@ class _AnswerReader:
         try:
             if any(len(fields.get(name, "")) > SUMMARY_LENGTH for name in ("goal", "summary")):
                 raise InvalidJson(f"is longer than {SUMMARY_LENGTH} characters")
-            return EpisodeDraft.model_validate({**fields, "tags": tuple(texts_of(fields.get("tags")))})
+            return EpisodeDraft.model_validate(
+                {**fields, "tags": tuple(texts_of(fields.get("tags")))}
+            )
         except ValidationError as exc:
             report("invalid", str(refused(exc)), mendable=True)
         except InvalidJson as exc:
@@ -225,7 +239,9 @@ def next_request(
     prompt: Prompt, answers: Sequence[ModelAnswer], faults: Sequence[str], largest: int
 ) -> ModelRequest:
     """Return the next request to the model; after a faulty answer it contains this answer and its faults."""
-    earlier = (Earlier(answer=answers[-1].text, faults=tuple(faults)),) if answers and faults else ()
+    earlier = (
+        (Earlier(answer=answers[-1].text, faults=tuple(faults)),) if answers and faults else ()
+    )
     return prompt.request(largest, earlier)
 
 
@@ -243,7 +259,9 @@ _OF_A_FIELD: Final = frozenset({"time", "misquoted"})
 About = TypeVar("About", bound=Confirmation | TakenBack)
 
 
-def _with_new(first: tuple[About, ...], again: tuple[About, ...], mended: bool) -> tuple[About, ...]:
+def _with_new(
+    first: tuple[About, ...], again: tuple[About, ...], mended: bool
+) -> tuple[About, ...]:
     known = {one.memory for one in first}
     return (*first, *(one for one in again if mended and one.memory not in known))
 
@@ -257,7 +275,10 @@ def _with_notes(
     # The model gives a note again with what it corrected in it.
     mended_notes = {(n.content, n.subject) for n in newer if not n.changed_by}
     kept = (n for n in first if not (n.changed_by and n.carries in changed))
-    return (*(n for n in kept if n.changed_by or (n.content, n.subject) not in mended_notes), *newer)
+    return (
+        *(n for n in kept if n.changed_by or (n.content, n.subject) not in mended_notes),
+        *newer,
+    )
 
 
 def _with_operations(
@@ -286,7 +307,11 @@ def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
             "patches": _with_operations(first.patches, again.patches if mended("patches") else ()),
             "experience": (
                 *first.experience,
-                *(one for one in again.experience if mended("experience") and one not in first.experience),
+                *(
+                    one
+                    for one in again.experience
+                    if mended("experience") and one not in first.experience
+                ),
             ),
             "title": first.title or again.title,
             "summary": first.summary or again.summary,
@@ -311,7 +336,9 @@ def _grew(left: DroppedPart, first: Formed, merged: Formed) -> bool:
     """True if a newer answer added something to the part of an answer that had a fault."""
     name = _FIELDS.get(_part(left))
     if name is None:
-        return merged.model_copy(update={"left_out": ()}) != first.model_copy(update={"left_out": ()})
+        return merged.model_copy(update={"left_out": ()}) != first.model_copy(
+            update={"left_out": ()}
+        )
     return bool(getattr(merged, name) != getattr(first, name))
 
 

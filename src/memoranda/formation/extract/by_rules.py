@@ -90,7 +90,9 @@ def _said_after(message: Message, earlier: Sequence[str]) -> tuple[str, ...]:
     return (message.content, *earlier[-LONGEST_GAME:])
 
 
-def formed_by_rules(reading: Reading, limits: Limits, texts: Mapping[UUID, str] | None = None) -> Formed:
+def formed_by_rules(
+    reading: Reading, limits: Limits, texts: Mapping[UUID, str] | None = None
+) -> Formed:
     """Extract what users state about themselves in the new messages, and what they take back, each with its source.
 
     ``texts`` are the messages that the candidates of the reading were formed from.
@@ -169,7 +171,8 @@ class _Reader:
             first = len(self._found.entries)
             self._found.entries += [_Entry(message, one) for one in stated]
             new = [
-                Known(first + place, one.about, one.value, one.span[1]) for place, one in enumerate(stated)
+                Known(first + place, one.about, one.value, one.span[1])
+                for place, one in enumerate(stated)
             ]
             if known or new:
                 for denial in taken_back(message.content, [*known, *new], earlier=earlier):
@@ -192,7 +195,11 @@ class _Reader:
         """Return what the speaker of a message said before it and has not taken back."""
         speaker = other_speaker(message)
         return [
-            *(one for one, subject in self._before if subject == speaker and one.id not in self._found.back),
+            *(
+                one
+                for one, subject in self._before
+                if subject == speaker and one.id not in self._found.back
+            ),
             *(
                 Known(place, one.stated.about, one.stated.value)
                 for place, one in enumerate(self._found.entries)
@@ -204,7 +211,9 @@ class _Reader:
         known = denial.known
         corrected = _corrected(denial) if denial.instead else None
         if corrected is not None:
-            same_key = [one for one in self._found.entries[first:] if one.stated.key == corrected.key]
+            same_key = [
+                one for one in self._found.entries[first:] if one.stated.key == corrected.key
+            ]
             entry = next(iter(same_key), None)
             if entry is None:
                 entry = _Entry(message, corrected)
@@ -232,7 +241,11 @@ class _Reader:
 
 def _context(reading: Reading) -> list[str]:
     """Return the user's own messages that are context only, oldest first."""
-    return [read.message.content for read in reading.messages if read.context and is_from_user(read.message)]
+    return [
+        read.message.content
+        for read in reading.messages
+        if read.context and is_from_user(read.message)
+    ]
 
 
 def _corrected(denial: Denial) -> Statement:
@@ -255,7 +268,8 @@ def _drafts(reading: Reading, entries: Sequence[_Entry], limits: Limits) -> Iter
     fields = [_operation(one.stated) for one in entries]
     # A user may have several occupations; the field has the last one.
     last = max(
-        (at for at, one in enumerate(entries) if one.stated.about == "work" and fields[at]), default=-1
+        (at for at, one in enumerate(entries) if one.stated.about == "work" and fields[at]),
+        default=-1,
     )
     for at, (entry, operation) in enumerate(zip(entries, fields, strict=True)):
         key = bound.get("" if operation is None else operation["path"][1:])
@@ -287,13 +301,19 @@ def _draft(entry: _Entry, limits: Limits) -> Draft:
         trust=message.trust,
         observed_at=message.observed_at,
         # What a user asks to remember may tell of a day; other topics are states.
-        happened=_days(stated.value, Role.HAPPENED, message) if stated.about == "remember" else None,
+        happened=_days(stated.value, Role.HAPPENED, message)
+        if stated.about == "remember"
+        else None,
         **validity(starts, ends),
     )
 
 
 def _days(words: str | None, role: Role, message: Message) -> DaySpan | None:
-    return None if words is None else days_said(words, message.observed_at, role, around=message.content)
+    return (
+        None
+        if words is None
+        else days_said(words, message.observed_at, role, around=message.content)
+    )
 
 
 def _cited(message: Message, span: tuple[int, int]) -> Cited:
@@ -358,7 +378,9 @@ class _Patch:
             self.cited.setdefault(cited.message, cited)
             self.sources[self.operations.index(operation)].setdefault(cited.message)
             return
-        tried = apply_patch(self._body, [*self.operations, operation], PROFILE.shape, pinned=self._pinned)
+        tried = apply_patch(
+            self._body, [*self.operations, operation], PROFILE.shape, pinned=self._pinned
+        )
         if not tried.faults and tried.changed:
             self.operations.append(operation)
             self.sources.append({cited.message: None})

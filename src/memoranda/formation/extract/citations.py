@@ -34,11 +34,15 @@ class Problems:
     def __init__(self) -> None:
         self._problems: list[DroppedPart] = []
 
-    def add(self, at: str, code: str, reason: str, *, mendable: bool = False, once: bool = False) -> None:
+    def add(
+        self, at: str, code: str, reason: str, *, mendable: bool = False, once: bool = False
+    ) -> None:
         """Report one problem; problems beyond the limit are dropped."""
         if len(self._problems) < MOST_PROBLEMS:
             self._problems.append(
-                DroppedPart(part=printable(at), code=code, reason=reason, mendable=mendable, once=once)
+                DroppedPart(
+                    part=printable(at), code=code, reason=reason, mendable=mendable, once=once
+                )
             )
 
     def reporter(self, at: str) -> Report:
@@ -73,14 +77,20 @@ class Citations:
                 found[handle] = cited
         if not found:
             # The model can correct a wrong handle. Entries that cite only context or wrong quotes stay out.
-            strange = not any(one["message"] in self._prompt.messages for one in given[:MOST_SOURCES])
+            strange = not any(
+                one["message"] in self._prompt.messages for one in given[:MOST_SOURCES]
+            )
             report("unsourced", "it cites no new message that was shown", mendable=strange)
         return list(found.values())
 
     def with_message(self, cited: Sourced, message: Message | None) -> Sourced:
         """Return citations with one more message, if it is new and not among them."""
         new = {self._prompt.messages[handle].id for handle in self._prompt.new}
-        if message is None or message.id not in new or any(one.id == message.id for one, _ in cited):
+        if (
+            message is None
+            or message.id not in new
+            or any(one.id == message.id for one, _ in cited)
+        ):
             return cited
         return [(message, Cited(message=message.id)), *cited]
 

@@ -52,7 +52,8 @@ class Commitments:
         if promise is None:
             return None
         return next(
-            (one for one in reversed(self._said) if one.seq < promise.seq and is_from_user(one)), None
+            (one for one in reversed(self._said) if one.seq < promise.seq and is_from_user(one)),
+            None,
         )
 
     def judge(self, content: str, cited: Sequence[Message]) -> Verdict:
@@ -63,13 +64,15 @@ class Commitments:
             return Verdict(Trust.ASSISTANT, code="claimed", reason=reason)
         between = [one for one in self._strangers if request.seq < one.seq <= promise.seq]
         if between or self._paraphrases(content):
-            reason = (
-                "a tool or a web page stands between the request and the promise, or says what is promised"
-            )
+            reason = "a tool or a web page stands between the request and the promise, or says what is promised"
             return Verdict(Trust.ASSISTANT, code="stranger", reason=reason)
-        kept = " ".join(word for word in content.split() if word.casefold().strip(".,:;") not in _PROMISING)
+        kept = " ".join(
+            word for word in content.split() if word.casefold().strip(".,:;") not in _PROMISING
+        )
         told = "\n".join(
-            one.content for one in self._said if one.trust not in STRANGERS and one.seq <= promise.seq
+            one.content
+            for one in self._said
+            if one.trust not in STRANGERS and one.seq <= promise.seq
         )
         if not coverage(kept, promise.content) or coverage(kept, told) < _SAID:
             reason = "the cited messages do not promise it"
@@ -78,7 +81,9 @@ class Commitments:
 
     def _paraphrases(self, content: str) -> bool:
         """True if a tool or a page says what the user did not: an address, or half of the words."""
-        own = terms_in("\n".join(message.content for message in self._said if is_from_user(message)))
+        own = terms_in(
+            "\n".join(message.content for message in self._said if is_from_user(message))
+        )
         words = words_with_forms(content)
         new = [(word, forms) for word, forms in words if forms.isdisjoint(own)]
         for message in self._strangers:
@@ -106,12 +111,21 @@ def _own_text(said: Sequence[Message]) -> str:
 def _promise(cited: Sequence[Message]) -> Message | None:
     """Return the last cited message of the assistant."""
     return next(
-        (one for one in reversed(cited) if one.role == "assistant" and one.trust is Trust.ASSISTANT), None
+        (
+            one
+            for one in reversed(cited)
+            if one.role == "assistant" and one.trust is Trust.ASSISTANT
+        ),
+        None,
     )
 
 
 def _says_done(message: Message, quote: str) -> bool:
     text = quote or message.content
-    if message.trust in STRANGERS or message.role not in ("user", "assistant") or _NOT_YET.search(text):
+    if (
+        message.trust in STRANGERS
+        or message.role not in ("user", "assistant")
+        or _NOT_YET.search(text)
+    ):
         return False
     return message.role == "user" or not _NOT_DONE.search(text)

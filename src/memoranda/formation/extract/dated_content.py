@@ -26,7 +26,9 @@ _DAY: Final = timedelta(days=1)
 _SLIP: Final = timedelta(days=31)
 
 
-def dated(content: str, cited: Sourced, happened: DaySpan | None, report: Report, *, longest: int) -> str:
+def dated(
+    content: str, cited: Sourced, happened: DaySpan | None, report: Report, *, longest: int
+) -> str:
     """Return the content with a day in brackets behind relative words that have none; report a day that contradicts them.
 
     Words that cannot be read, or whose message is not known, stay as they are.
@@ -49,7 +51,8 @@ def dated(content: str, cited: Sourced, happened: DaySpan | None, report: Report
             continue
         beside = [other for other in named if _is_beside(lowered, one, other)]
         if any(
-            _has_year(other) and other.days is not None and not other.days.meets(days) for other in beside
+            _has_year(other) and other.days is not None and not other.days.meets(days)
+            for other in beside
         ):
             report("time", "the day in the content is not the one that its words mean")
             told = True
@@ -87,7 +90,10 @@ def _days(
 ) -> DaySpan | None:
     """Return the days of relative words: as of the message that has them, else as of the only day of all messages."""
     holding = [message for message, _ in cited if contains_words(message, words)]
-    said = [message.observed_at.astimezone(UTC) for message in holding or (message for message, _ in cited)]
+    said = [
+        message.observed_at.astimezone(UTC)
+        for message in holding or (message for message, _ in cited)
+    ]
     if not said or (len(holding) != 1 and len({moment.date() for moment in said}) > 1):
         return None
     around = holding[0].content.casefold() if holding else ""
@@ -99,7 +105,11 @@ def _days(
     # "On Friday" may be said of every Friday: it is a day only if the message says that it happened on one.
     is_weekday = happened is not None and happened.after - happened.first == _DAY
     named = next((int(token[3:]) for token in one.tokens if token.startswith("WD:")), None)
-    return happened if is_weekday and happened is not None and happened.first.weekday() == named else None
+    return (
+        happened
+        if is_weekday and happened is not None and happened.first.weekday() == named
+        else None
+    )
 
 
 def _is_beside(text: str, one: Expression, other: Expression) -> bool:
@@ -110,7 +120,11 @@ def _is_beside(text: str, one: Expression, other: Expression) -> bool:
 def _contradicts(named: list[Expression], happened: DaySpan) -> bool:
     """True if the only day in a content lies near the one on which it happened, and is another."""
     exact = [one for one in named if one.days is not None and _has_year(one)]
-    days = [one.days for one in exact if one.days is not None and one.days.granularity is Granularity.DAY]
+    days = [
+        one.days
+        for one in exact
+        if one.days is not None and one.days.granularity is Granularity.DAY
+    ]
     if len(days) != 1 or len(named) != 1 or happened.after - happened.first != _DAY:
         return False
     return not days[0].meets(happened) and abs(days[0].first - happened.first) <= _SLIP
@@ -127,7 +141,9 @@ def written(days: DaySpan, lexicon: Lexicon) -> str:
         return parts[0]
     same_month = (days.first.year, days.first.month) == (last.year, last.month)
     begin = (
-        str(days.first.day) + ("." if lexicon.date.startswith("{day}.") else "") if same_month else parts[0]
+        str(days.first.day) + ("." if lexicon.date.startswith("{day}.") else "")
+        if same_month
+        else parts[0]
     )
     return f"{begin}–{parts[-1]}" if same_month else f"{parts[0]} – {parts[-1]}"
 

@@ -145,7 +145,9 @@ class Evidence:
 
     def ends_too(self, words: Words) -> bool:
         """True if one of the texts that contain a statement ends something, too."""
-        return any(ends_something(said.content) for said in self._messages if bears(said.content, words))
+        return any(
+            ends_something(said.content) for said in self._messages if bears(said.content, words)
+        )
 
     def adds(self, words: Words, said: str) -> bool:
         """True if a statement adds a word of these texts to what was said."""

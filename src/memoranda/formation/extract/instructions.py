@@ -32,7 +32,11 @@ _COMPOUND: Final = frozenset({"properties", "$ref", "anyOf", "oneOf", "allOf", "
 
 def instructions(schemas: Sequence[WantedSchema], kinds: Sequence[str] = tuple(_KINDS)) -> str:
     """Return the instructions; they are the same for every conversation of an agent with these schemas and kinds."""
-    parts = [_PROMPT.sections["task"].replace("@QUOTE", str(QUOTE_LENGTH)).replace("@KINDS", _kinds(kinds))]
+    parts = [
+        _PROMPT.sections["task"]
+        .replace("@QUOTE", str(QUOTE_LENGTH))
+        .replace("@KINDS", _kinds(kinds))
+    ]
     patched = [schema for schema in schemas if schema.update_mode == "patch"]
     if patched:
         parts += [_PROMPT.sections["patches"], *map(_schema_text, patched)]
@@ -95,7 +99,9 @@ def inserted_names(schemas: Sequence[WantedSchema]) -> list[str]:
 
 
 def _note_schemas(schemas: Sequence[WantedSchema]) -> list[WantedSchema]:
-    return [schema for schema in schemas if schema.update_mode == "insert" and schema.name not in FIXED]
+    return [
+        schema for schema in schemas if schema.update_mode == "insert" and schema.name not in FIXED
+    ]
 
 
 def _schema_text(schema: WantedSchema) -> str:
@@ -103,7 +109,9 @@ def _schema_text(schema: WantedSchema) -> str:
     heading = f"{schema.name}: " + " ".join(filter(None, (schema.description, schema.instructions)))
     lines = _field_lines(schema.parameters)
     if lines is None:
-        lines = [json.dumps(schema.parameters, ensure_ascii=False, sort_keys=True, separators=(",", ":"))]
+        lines = [
+            json.dumps(schema.parameters, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        ]
     return "\n".join([heading, *lines])
 
 

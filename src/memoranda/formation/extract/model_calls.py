@@ -83,7 +83,9 @@ class Portion(Value):
         """Yield the ids of what a document shows: its own where it is stored, and the memories of its bound fields."""
         if document.version != UNSTORED:
             yield document.id
-        schema = next((one for one in self.reading.schemas if one.name == document.schema_name), None)
+        schema = next(
+            (one for one in self.reading.schemas if one.name == document.schema_name), None
+        )
         for name in () if schema is None else schema_of(schema).keys:
             yield from all_of({name: document.grounds.get(name, ())})
 
@@ -185,7 +187,9 @@ class ModelCalls:
                 if state.formed is not None and not state.formed.empty:
                     # The faults cannot be corrected; the valid parts are used. That is kept, so that a job which waits and
                     # is tried again does not ask for the correction again.
-                    portion = portion.with_answer(ModelAnswer(text="", fault=str(refused), refused=True))
+                    portion = portion.with_answer(
+                        ModelAnswer(text="", fault=str(refused), refused=True)
+                    )
                     await self._keep(job, portion)
                     return portion, state.formed
                 if refused.reason != "length" or portion.budget // 2 < _LEAST_BUDGET:
@@ -224,7 +228,8 @@ class ModelCalls:
             spent = begun.answered(answer.usage)
             if not await self.jobs.keep(job, payload, records, spent):
                 raise Postponed(
-                    "a summarised message was just erased; the summary will be made again", until=self.clock()
+                    "a summarised message was just erased; the summary will be made again",
+                    until=self.clock(),
                 )
         if not text:
             if len(self._useless) >= _MOST_KNOWN:
@@ -247,7 +252,9 @@ class ModelCalls:
         """End a round of corrections without a result: drop the answers, and raise to retry or give up the job."""
         await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
         if refused:
-            raise UnusableReply("the model refuses to answer about this conversation; try another model")
+            raise UnusableReply(
+                "the model refuses to answer about this conversation; try another model"
+            )
         if job.tries >= _MOST_ROUNDS:
             raise UnusableReply(
                 f"no answer of the model could be used in {_MOST_ROUNDS} rounds; try another model"
@@ -272,7 +279,9 @@ class ModelCalls:
                 until=self.clock(),
             )
 
-    async def _ask(self, request: ModelRequest, portion: Portion, run: RunUsage) -> tuple[Spent, ModelAnswer]:
+    async def _ask(
+        self, request: ModelRequest, portion: Portion, run: RunUsage
+    ) -> tuple[Spent, ModelAnswer]:
         thread = portion.reading.thread
         try:
             return await self._send(thread.owner, thread.agent, request, run)
@@ -289,7 +298,9 @@ class ModelCalls:
             raise Postponed(self._outage.reason, until=self._outage.until)
         expected = estimate(request.instructions) + estimate(request.content) + request.largest
         await self.budget.check(owner, expected, run.usage)
-        begun = await self.budget.record_call(owner, agent, request.task, self.models.named(request.task))
+        begun = await self.budget.record_call(
+            owner, agent, request.task, self.models.named(request.task)
+        )
         try:
             answer = await self.models.ask(request)
         except ModelDown as down:

@@ -82,26 +82,40 @@ class NoteReader:
                 return self._commitment(at, given, content, cited, replaced)
             kind = self._kind(_PLAN_KIND, report)
         replaced = self._settle(replaced, cited)
-        subject = self._attribution.other_subject(text_of(given.get("subject"))) or _only_other_speaker(cited)
+        subject = self._attribution.other_subject(
+            text_of(given.get("subject"))
+        ) or _only_other_speaker(cited)
         if kind == "preference" and subject is not None:
             # What others like directs nobody.
             kind = self._kind(_DEFAULT_KIND, report)
-        verdict = self._attribution.judge(content, messages, kind=kind, subject=subject, replaces=replaced)
+        verdict = self._attribution.judge(
+            content, messages, kind=kind, subject=subject, replaces=replaced
+        )
         if verdict.code:
             again = bool(replaced) and verdict.code != "stranger"
             report(verdict.code, verdict.reason, mendable=again, once=again)
             return None
         if replaced and self._attribution.is_denied(content, messages):
             report(
-                "polarity", "the cited words say the opposite; it replaces nothing", mendable=True, once=True
+                "polarity",
+                "the cited words say the opposite; it replaces nothing",
+                mendable=True,
+                once=True,
             )
             replaced = []
         applies_when = self._applies_when(given.get("applies_when"), cited, verdict, report)
         sourced = from_user(cited) if verdict.own else cited
-        return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when, replaced, cited)
+        return self._draft(
+            at, given, sourced, verdict, content, kind, subject, applies_when, replaced, cited
+        )
 
     def _commitment(
-        self, at: str, given: dict[str, Any], content: str, cited: Sourced, replaced: Sequence[Memory]
+        self,
+        at: str,
+        given: dict[str, Any],
+        content: str,
+        cited: Sourced,
+        replaced: Sequence[Memory],
     ) -> Draft | None:
         """Return the draft of what the assistant promised: open until it is due, without a key, directing nobody."""
         report = self._problems.reporter(at)
@@ -157,7 +171,9 @@ class NoteReader:
             replaced = [one for one in replaced if one.valid_to is not None]
         try:
             draft = Draft(
-                content=dated(content, cited, times["happened"], report, longest=self._limits.content_length),
+                content=dated(
+                    content, cited, times["happened"], report, longest=self._limits.content_length
+                ),
                 kind=kind,
                 key=self._key(given.get("key"), verdict.trust, subject, report),
                 subject=subject,
@@ -177,7 +193,9 @@ class NoteReader:
         except ValidationError as exc:
             report("invalid", str(refused(exc)))
             return None
-        return draft.model_copy(update={"supersedes": self._replaceable(draft, replaced, cited, report)})
+        return draft.model_copy(
+            update={"supersedes": self._replaceable(draft, replaced, cited, report)}
+        )
 
     def _replaceable(
         self, draft: Draft, replaced: Sequence[Memory], cited: Sourced, report: Report
@@ -199,7 +217,9 @@ class NoteReader:
         text = text_of(given)
         if not text or len(text) > self._limits.content_length:
             return ""
-        if verdict.own and self._attribution.is_strangers_occasion(text, [message for message, _ in cited]):
+        if verdict.own and self._attribution.is_strangers_occasion(
+            text, [message for message, _ in cited]
+        ):
             report("stranger", "the words of a tool or a web page do not limit what the user says")
             return ""
         return text
@@ -247,7 +267,11 @@ class NoteReader:
                 f"no schema {printable(name)} for notes was asked for",
                 mendable=bool(given.get("data")),
             )
-            return None if given.get("data") or NOTE.name not in self._prompt.asked else (None, None, None)
+            return (
+                None
+                if given.get("data") or NOTE.name not in self._prompt.asked
+                else (None, None, None)
+            )
         try:
             data = Copier().copy(given.get("data"))
         except InvalidJson as exc:
@@ -255,7 +279,9 @@ class NoteReader:
             return None
         shape = schema_of(schema).shape
         earlier = [
-            (one.id, document) for one in replaced if (document := document_of(one, schema.name)) is not None
+            (one.id, document)
+            for one in replaced
+            if (document := document_of(one, schema.name)) is not None
         ]
         carries = None
         if len(earlier) == 1 and isinstance(data, dict) and not earlier[0][1].keys() <= data.keys():

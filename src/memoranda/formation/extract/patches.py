@@ -92,7 +92,9 @@ class PatchReader:
         profiles = tuple(_profile_patch(one) for one in made.values() if one.memory is None)
         return profiles, tuple(self._note(one, one.memory) for one in made.values() if one.memory)
 
-    def _target(self, at: str, given: Mapping[str, Any]) -> tuple[WantedSchema, Memory | None] | None:
+    def _target(
+        self, at: str, given: Mapping[str, Any]
+    ) -> tuple[WantedSchema, Memory | None] | None:
         """Return the schema that a patch follows, and the memory if it changes the document of one."""
         report, name = self._problems.reporter(at), given.get("schema")
         if not given.get("memory"):
@@ -100,7 +102,9 @@ class PatchReader:
             if schema is None:
                 other = name is not None and requested_schema(self._prompt, name, "insert") is None
                 reason = (
-                    "is not a document that was asked for" if other else "names neither memory nor document"
+                    "is not a document that was asked for"
+                    if other
+                    else "names neither memory nor document"
                 )
                 report("unknown", f"{printable(name or 'it')} {reason}", mendable=not other)
             return None if schema is None else (schema, None)
@@ -149,7 +153,9 @@ class PatchReader:
         """Yield the operations that the user's own words bear, with their places and sources."""
         operations = given["operations"]
         if len(operations) > OPERATIONS:
-            self._problems.add(at, "patch", f"it has more than {OPERATIONS} operations", mendable=True)
+            self._problems.add(
+                at, "patch", f"it has more than {OPERATIONS} operations", mendable=True
+            )
             return
         report = self._problems.reporter(at)
         alone = all(one.get("sources") for one in operations)
@@ -160,7 +166,9 @@ class PatchReader:
         # An unknown field beside right ones costs no second question.
         alone = not any(_is_field(one, shape) for one in operations)
         for place, one in enumerate(operations):
-            operation = self._operation(f"{at}.operations[{place}]", one, schema, common, mendable=alone)
+            operation = self._operation(
+                f"{at}.operations[{place}]", one, schema, common, mendable=alone
+            )
             if operation is not None:
                 yield place, *operation
 
@@ -173,7 +181,13 @@ class PatchReader:
         return cited
 
     def _operation(
-        self, at: str, given: Mapping[str, Any], schema: WantedSchema, common: Sourced, *, mendable: bool
+        self,
+        at: str,
+        given: Mapping[str, Any],
+        schema: WantedSchema,
+        common: Sourced,
+        *,
+        mendable: bool,
     ) -> tuple[dict[str, Any], Sourced] | None:
         report = self._problems.reporter(at)
         own = given.get("sources")
@@ -187,27 +201,37 @@ class PatchReader:
             return None
         texts = [*_written_values(operation)]
         for text in texts:
-            verdict = self._attribution.judge(text, [message for message, _ in cited], kind="instruction")
+            verdict = self._attribution.judge(
+                text, [message for message, _ in cited], kind="instruction"
+            )
             if verdict.code:
                 report(verdict.code, verdict.reason)
                 return None
         return operation, cited if own else bearing(texts, cited)
 
-    def _applies(self, at: str, patch: _Patch, kept: Sequence[tuple[int, dict[str, Any], Sourced]]) -> bool:
+    def _applies(
+        self, at: str, patch: _Patch, kept: Sequence[tuple[int, dict[str, Any], Sourced]]
+    ) -> bool:
         """True if the operations can be applied to the document that the model saw, after those before them."""
         body, pinned = self._shown(patch)
         earlier = len(patch.operations)
         operations = [*patch.operations, *(operation for _, operation, _ in kept)]
         cited = {(one.message, one.quote) for _, _, sourced in kept for _, one in sourced}
         if len(cited | patch.cited.keys()) > _MOST_CITED:
-            self._problems.add(at, "many", f"the patches of a document cite at most {_MOST_CITED} sources")
+            self._problems.add(
+                at, "many", f"the patches of a document cite at most {_MOST_CITED} sources"
+            )
             return False
         patched = apply_patch(body, operations, schema_of(patch.schema).shape, pinned=pinned)
         for mendable, fault in (
             *((True, one) for one in patched.faults),
             *((False, one) for one in patched.left_out),
         ):
-            ours = None if fault.index is None or fault.index < earlier else kept[fault.index - earlier][0]
+            ours = (
+                None
+                if fault.index is None or fault.index < earlier
+                else kept[fault.index - earlier][0]
+            )
             place = at if ours is None else f"{at}.operations[{ours}]"
             reason = f"{fault.path} {fault.reason}" if mendable else fault.reason
             self._problems.add(place, "patch" if mendable else "pinned", reason, mendable=mendable)
@@ -234,10 +258,16 @@ def reworded(content: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
     """Return the words of a statement after a change of its document: each changed text or number is replaced or added."""
     for name, value in after.items():
         was = before.get(name)
-        if comparable(was) == comparable(value) or isinstance(value, (dict, bool)) or value in (None, []):
+        if (
+            comparable(was) == comparable(value)
+            or isinstance(value, (dict, bool))
+            or value in (None, [])
+        ):
             continue
         said = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        old = re.escape(str(was)) if isinstance(was, (str, int, float)) and str(was).strip() else None
+        old = (
+            re.escape(str(was)) if isinstance(was, (str, int, float)) and str(was).strip() else None
+        )
         found, times = content, 0
         if old is not None:
             found, times = re.subn(rf"(?<!\w){old}(?!\w)", said.replace("\\", r"\\"), content)

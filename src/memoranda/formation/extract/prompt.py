@@ -15,7 +15,13 @@ from memoranda.formation.extract.instructions import (
     instructions,
     summary_instructions,
 )
-from memoranda.formation.prompts.turn_lines import TIME, label_of, newest_part, shown_turns, time_lines
+from memoranda.formation.prompts.turn_lines import (
+    TIME,
+    label_of,
+    newest_part,
+    shown_turns,
+    time_lines,
+)
 from memoranda.model.drafts import Reading, ReadMessage
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.language_models import FORMATION, Earlier, ModelRequest
@@ -107,7 +113,9 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
     earlier = reading.thread.prepared if reading.prepares_episode else None
     if earlier is not None:
         summary.append(f"- [episode so far] {fenced(f'{earlier.goal}: {earlier.summary}')}")
-    last = next((handle for handle, read in handles.items() if read.message.seq == reading.summarises), "")
+    last = next(
+        (handle for handle, read in handles.items() if read.message.seq == reading.summarises), ""
+    )
     new = frozenset(handle for handle, read in handles.items() if not read.context)
     return Prompt(
         reading=reading.model_copy(
@@ -115,7 +123,11 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
         ),
         instructions=instructions(reading.schemas, reading.kinds),
         content="\n\n".join(
-            [*known, _block("conversation", [*summary, *entries]), _closing_line(reading, asked, last)]
+            [
+                *known,
+                _block("conversation", [*summary, *entries]),
+                _closing_line(reading, asked, last),
+            ]
         ),
         answer_schema=answer_schema(reading.schemas),
         messages={handle: read.message for handle, read in handles.items()},
@@ -156,7 +168,9 @@ def _shown_messages(
 ) -> list[_Shown]:
     """Return the oldest new messages that fit (at least one), preceded by the newest context that fits."""
     turns = shown_turns([read.message for read in messages])
-    messages = [read.model_copy(update={"message": one}) for read, one in zip(messages, turns, strict=True)]
+    messages = [
+        read.model_copy(update={"message": one}) for read, one in zip(messages, turns, strict=True)
+    ]
     new: list[_Shown] = []
     for read in messages:
         if read.context:
@@ -216,10 +230,16 @@ def _known_blocks(
     )
     candidates = {f"c{place}": memory for place, (memory, _) in enumerate(kept, start=1)}
     memories = [f"- [c{place}, {line}" for place, (_, line) in enumerate(kept, start=1)]
-    fitting = _fitting(reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS)
+    fitting = _fitting(
+        reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS
+    )
     lessons = {f"e{place}": lesson for place, (lesson, _) in enumerate(fitting, start=1)}
     experience = [f"- [e{place}, {line}" for place, (_, line) in enumerate(fitting, start=1)]
-    blocks = (("agent_experience", experience), ("user_profile", profile.values()), ("memories", memories))
+    blocks = (
+        ("agent_experience", experience),
+        ("user_profile", profile.values()),
+        ("memories", memories),
+    )
     return [_block(tag, entries) for tag, entries in blocks if entries], candidates, lessons
 
 

@@ -20,20 +20,34 @@ _DAYS_AND_WORDS: Final = re.compile(
 )
 #: Granularities whose first and last day were said.
 _EXACT: Final = frozenset(
-    {Granularity.HOUR, Granularity.PART_OF_DAY, Granularity.DAY, Granularity.WEEKEND, Granularity.SPAN}
+    {
+        Granularity.HOUR,
+        Granularity.PART_OF_DAY,
+        Granularity.DAY,
+        Granularity.WEEKEND,
+        Granularity.SPAN,
+    }
 )
 
 
-def times_of(given: Mapping[str, Any], cited: Sourced, report: Report, earlier: str = "") -> dict[str, Any]:
+def times_of(
+    given: Mapping[str, Any], cited: Sourced, report: Report, earlier: str = ""
+) -> dict[str, Any]:
     """Return the fields of a draft that say when: since when and until when it is true, and when it happened.
 
     ``earlier`` has the model's earlier answers to the same question.
     """
-    days = {role: _checked(given.get(role.value, ""), cited, role, report, earlier) for role in Role}
-    return {"happened": days[Role.HAPPENED]} | validity(days[Role.VALID_FROM], days[Role.VALID_UNTIL], report)
+    days = {
+        role: _checked(given.get(role.value, ""), cited, role, report, earlier) for role in Role
+    }
+    return {"happened": days[Role.HAPPENED]} | validity(
+        days[Role.VALID_FROM], days[Role.VALID_UNTIL], report
+    )
 
 
-def _checked(given: str, cited: Sourced, role: Role, report: Report, earlier: str) -> DaySpan | None:
+def _checked(
+    given: str, cited: Sourced, role: Role, report: Report, earlier: str
+) -> DaySpan | None:
     """Return the days that a model gives for the words of a message, if these words may mean them; else report why not."""
     found = _DAYS_AND_WORDS.fullmatch(given)
     words = found[2].strip() if found is not None else ""
@@ -59,7 +73,9 @@ def _checked(given: str, cited: Sourced, role: Role, report: Report, earlier: st
     return None
 
 
-def validity(begin: DaySpan | None, end: DaySpan | None, report: Report | None = None) -> dict[str, Any]:
+def validity(
+    begin: DaySpan | None, end: DaySpan | None, report: Report | None = None
+) -> dict[str, Any]:
     """Return the fields of a draft that say since when and until when it is true; none if it would end before it begins."""
     if begin is not None and end is not None and end.after < begin.first:
         begin = end = None
@@ -67,9 +83,13 @@ def validity(begin: DaySpan | None, end: DaySpan | None, report: Report | None =
             report("time", "it would end before it begins")
     return {
         "valid_from": None if begin is None else begin.begins,
-        "valid_from_granularity": None if begin is None or begin.granularity in _EXACT else begin.granularity,
+        "valid_from_granularity": None
+        if begin is None or begin.granularity in _EXACT
+        else begin.granularity,
         "valid_to": None if end is None else end.ends,
-        "valid_to_granularity": None if end is None or end.granularity in _EXACT else end.granularity,
+        "valid_to_granularity": None
+        if end is None or end.granularity in _EXACT
+        else end.granularity,
     }
 
 

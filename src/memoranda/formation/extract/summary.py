@@ -62,7 +62,11 @@ def summary_request(summary: str, messages: Sequence[Message]) -> ModelRequest:
     content = summary_and_turns(summary, messages)
     instructions = prompt_file("summary").sections["task"]
     return ModelRequest(
-        task=TASK, instructions=instructions, content=content, answer_schema=_SCHEMA, largest=4 * TOKENS
+        task=TASK,
+        instructions=instructions,
+        content=content,
+        answer_schema=_SCHEMA,
+        largest=4 * TOKENS,
     )
 
 
@@ -85,7 +89,9 @@ def summary_by_rules(summary: str, messages: Sequence[Message]) -> str:
         if is_from_user(message) and message.content != NOT_KEPT:
             lines += [line for line in _lines(message) if line not in lines]
     while lines and estimate("\n".join(lines)) > TOKENS:
-        lines.pop(next((place for place, line in enumerate(lines) if line.startswith("- asked")), 0))
+        lines.pop(
+            next((place for place, line in enumerate(lines) if line.startswith("- asked")), 0)
+        )
     return "\n".join(lines)
 
 

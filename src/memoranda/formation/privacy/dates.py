@@ -22,7 +22,9 @@ _MONTHS: Final = (
     "november novembre novembro noviembre nov",
     "december décembre dezember dezembro diciembre dec dez",
 )
-_MONTH: Final = {folded(name): month for month, names in enumerate(_MONTHS, 1) for name in names.split()}
+_MONTH: Final = {
+    folded(name): month for month, names in enumerate(_MONTHS, 1) for name in names.split()
+}
 _ORDINALS: Final = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth seventeenth eighteenth nineteenth twentieth"
@@ -31,7 +33,11 @@ _GERMAN: Final = (
     "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte dreizehnte"
 )
 _ORDINAL: Final = {
-    **{folded(name): day for names in (_ORDINALS, _GERMAN) for day, name in enumerate(names.split(), 1)},
+    **{
+        folded(name): day
+        for names in (_ORDINALS, _GERMAN)
+        for day, name in enumerate(names.split(), 1)
+    },
     "thirtieth": 30,
     "primeiro": 1,
     "primero": 1,

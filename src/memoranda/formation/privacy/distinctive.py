@@ -99,7 +99,9 @@ def _ordinary(section: str) -> list[str]:
 ORDINARY: Final = frozenset(
     word_key(word) for section in ("work", "trade", "tools", "names") for word in _ordinary(section)
 )
-_BASES: Final = frozenset(word_key(word) for section in ("work", "trade") for word in _ordinary(section))
+_BASES: Final = frozenset(
+    word_key(word) for section in ("work", "trade") for word in _ordinary(section)
+)
 #: Short words that a line can hardly avoid, even if somebody has that name.
 UNAVOIDABLE: Final = frozenset(
     word_key(word)
@@ -188,16 +190,21 @@ def features_of(line: str) -> LineFeatures:
     keys = [word.key for word in found]
     digits = numbers(text)
     return LineFeatures(
-        contact=bool(_CONTACTS.search(text)) or any(len(number) >= _MANY_DIGITS for number in digits),
+        contact=bool(_CONTACTS.search(text))
+        or any(len(number) >= _MANY_DIGITS for number in digits),
         words=found,
-        quoted=frozenset(word.key for quote in _QUOTES.findall(text) for word in words_of(" ".join(quote))),
+        quoted=frozenset(
+            word.key for quote in _QUOTES.findall(text) for word in words_of(" ".join(quote))
+        ),
         joined=joined_words(keys),
         numbers=digits,
         partial_numbers=_PARTIAL.search(text) is not None,
         dates=dates(text),
         titled_initials=frozenset(map(word_key, _TITLED.findall(text))),
         initials=_initials(text),
-        honorific_names=frozenset(_HONORIFIC.findall(text)) - {"お客", "客", "皆", "奥", "お子"} - _ROLES,
+        honorific_names=frozenset(_HONORIFIC.findall(text))
+        - {"お客", "客", "皆", "奥", "お子"}
+        - _ROLES,
         runs=unspaced_runs(text),
         sequences=word_sequences(keys),
         text=text.casefold(),
@@ -219,7 +226,11 @@ def joined_words(keys: list[str]) -> frozenset[str]:
         end = at
         while end < len(keys) and len(keys[end]) == 1:
             end += 1
-        found |= {"".join(keys[first:last]) for first in range(at, end) for last in range(first + 3, end + 1)}
+        found |= {
+            "".join(keys[first:last])
+            for first in range(at, end)
+            for last in range(first + 3, end + 1)
+        }
         at = end + 1
     mixed = [one for one in keys if any(map(str.isdigit, one)) and any(map(str.isalpha, one))]
     found |= {one.translate(_LEET) for one in mixed} | {
@@ -230,7 +241,9 @@ def joined_words(keys: list[str]) -> frozenset[str]:
 
 def word_sequences(keys: list[str]) -> frozenset[tuple[str, ...]]:
     """Return all sequences of words that are long enough to count as a quotation."""
-    return frozenset(tuple(keys[at : at + QUOTED_WORDS]) for at in range(len(keys) - QUOTED_WORDS + 1))
+    return frozenset(
+        tuple(keys[at : at + QUOTED_WORDS]) for at in range(len(keys) - QUOTED_WORDS + 1)
+    )
 
 
 def _initials(text: str) -> frozenset[str]:
@@ -246,5 +259,9 @@ def unspaced_runs(text: str) -> frozenset[str]:
     found: set[str] = set()
     for run in _UNSPACED_RUN.findall(text):
         size = 2 if script_of(run) == "Han" else 3 if "\u30a0" <= run[0] <= "\u30ff" else 4
-        found |= {run} if len(run) <= size else {run[at : at + size] for at in range(len(run) - size + 1)}
+        found |= (
+            {run}
+            if len(run) <= size
+            else {run[at : at + size] for at in range(len(run) - size + 1)}
+        )
     return frozenset(found)

@@ -40,7 +40,11 @@ class Guard:
     """Decides whether a line of experience reveals anything about a user."""
 
     def __init__(
-        self, records: Records, *, most_records: int = MOST_RECORDS, most_characters: int = MOST_CHARACTERS
+        self,
+        records: Records,
+        *,
+        most_records: int = MOST_RECORDS,
+        most_characters: int = MOST_CHARACTERS,
     ) -> None:
         self._records = records
         self._most_records = most_records
@@ -74,7 +78,9 @@ class Guard:
         asked = [
             (
                 part.owner,
-                change.line.line if isinstance(change, AddExperience) else texts.get(change.line, ""),
+                change.line.line
+                if isinstance(change, AddExperience)
+                else texts.get(change.line, ""),
             )
             for change in changes
             for part in _evidence_of(change)
@@ -111,7 +117,10 @@ def _evidence_of(change: AddExperience | AddEvidence) -> tuple[Evidence, ...]:
 
 
 def _with_result(
-    change: AddExperience | AddEvidence, texts: dict[UUID, str], passed: set[tuple[Owner, str]], now: datetime
+    change: AddExperience | AddEvidence,
+    texts: dict[UUID, str],
+    passed: set[tuple[Owner, str]],
+    now: datetime,
 ) -> AddExperience | AddEvidence:
     def answered(part: Evidence, text: str) -> Evidence:
         return part.model_copy(update={"guarded_at": now if (part.owner, text) in passed else None})

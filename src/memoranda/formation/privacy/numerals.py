@@ -29,7 +29,16 @@ _TENS: Final = {
     "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
     "fr": "vingt trente quarante cinquante soixante",
 }
-_ALSO: Final = {"oh": 0, "ein": 1, "uma": 1, "duas": 2, "zwo": 2, "meia": 6, "quatorze": 14, "dezasseis": 16}
+_ALSO: Final = {
+    "oh": 0,
+    "ein": 1,
+    "uma": 1,
+    "duas": 2,
+    "zwo": 2,
+    "meia": 6,
+    "quatorze": 14,
+    "dezasseis": 16,
+}
 _LARGE: Final = {"hundred": 100, "hundert": 100, "cem": 100, "cento": 100, "cien": 100, "cent": 100}
 _LARGER: Final = {"thousand": 1000, "tausend": 1000, "mil": 1000, "mille": 1000}
 #: Words between the parts of a number.
@@ -53,7 +62,10 @@ def _values() -> dict[str, int]:
     for names in _FROM_ZERO.values():
         found |= {folded(name): value for value, name in enumerate(names.split())}
     for names in _TENS.values():
-        found |= {folded(name): value for value, name in zip(range(20, 100, 10), names.split(), strict=False)}
+        found |= {
+            folded(name): value
+            for value, name in zip(range(20, 100, 10), names.split(), strict=False)
+        }
     units = ["ein", *_FROM_ZERO["de"].split()[2:10]]
     for ten, name in zip(range(20, 100, 10), _TENS["de"].split(), strict=True):
         found |= {folded(f"{unit}und{name}"): ten + value for value, unit in enumerate(units, 1)}

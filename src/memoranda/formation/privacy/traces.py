@@ -29,7 +29,8 @@ from memoranda.model.records import Owner, Record
 
 #: Fields of documents whose values are names.
 _NAMING_FIELD: Final = re.compile(
-    r"name|call|alias|nick|handle|address|mail|phone|employer|compan|partner|spouse|pet", re.IGNORECASE
+    r"name|call|alias|nick|handle|address|mail|phone|employer|compan|partner|spouse|pet",
+    re.IGNORECASE,
 )
 _INTRODUCED: Final = re.compile(
     r"\b(?:name(?:'s| is)|called|call me|named|goes by|ich hei(?:ß|ss)e|hei(?:ß|ss)t|mein name ist|nenn mich|namens"
@@ -48,7 +49,10 @@ _JAPANESE_NAME: Final = re.compile(
 )
 #: Parts of account names that identify nobody.
 _ACCOUNT: Final = frozenset(
-    map(word_key, "user users customer client account test admin guest id com org net mail www the".split())
+    map(
+        word_key,
+        "user users customer client account test admin guest id com org net mail www the".split(),
+    )
 )
 _ONESELF: Final = frozenset({"user", "me", "i", "myself"})
 #: A shorter name inside another word is a coincidence.
@@ -120,7 +124,9 @@ class Traces:
                 yield from (record.goal, record.summary, *record.tags)
                 yield from self._values([[call.inputs, call.output] for call in record.tool_calls])
             case Overflow():
-                yield from self._values([[whole.call.inputs, whole.call.output] for whole in record.calls])
+                yield from self._values(
+                    [[whole.call.inputs, whole.call.output] for whole in record.calls]
+                )
 
     def _values(self, value: Any, field: str = "") -> Iterator[str]:
         """Yield the texts in structured data; add the values of naming fields as names."""
@@ -193,9 +199,13 @@ class Traces:
         """True if a line of experience reveals something about this user."""
         if line.contact or line.honorific_names:
             return True
-        if not self._initials.isdisjoint(line.initials) or not self._said.isdisjoint(line.sequences):
+        if not self._initials.isdisjoint(line.initials) or not self._said.isdisjoint(
+            line.sequences
+        ):
             return True
-        if not self._runs.isdisjoint(line.runs) or any(name in line.text for name in self._unspaced_own):
+        if not self._runs.isdisjoint(line.runs) or any(
+            name in line.text for name in self._unspaced_own
+        ):
             return True
         if any(self._has_number(number, partial=line.partial_numbers) for number in line.numbers):
             return True
@@ -203,9 +213,13 @@ class Traces:
             name.startswith(initial) for initial in line.titled_initials for name in self._own
         ):
             return True
-        if any(len(one) > len("an") and one in self._own and one not in STOPS for one in line.joined):
+        if any(
+            len(one) > len("an") and one in self._own and one not in STOPS for one in line.joined
+        ):
             return True
-        if any(one in self._named and one not in STOPS and len(one) >= _INSIDE for one in line.joined):
+        if any(
+            one in self._named and one not in STOPS and len(one) >= _INSIDE for one in line.joined
+        ):
             return True
         return any(self._reveals_word(word, quoted=word.key in line.quoted) for word in line.words)
 
@@ -219,7 +233,10 @@ class Traces:
             return True
         if len(number) < _PART_OF_NUMBER:
             return False
-        return any(number in one or (len(one) >= _PART_OF_NUMBER and one in number) for one in self._numbers)
+        return any(
+            number in one or (len(one) >= _PART_OF_NUMBER and one in number)
+            for one in self._numbers
+        )
 
     def _reveals_word(self, word: Word, *, quoted: bool) -> bool:
         forms = {word.key, word.key + "s", word.key.removesuffix("s")}
@@ -228,7 +245,9 @@ class Traces:
             return word.key not in UNAVOIDABLE or word.capital
         if any(len(name) >= _INSIDE and name in word.key for name in self._own):
             return True
-        if not quoted and (word.is_ordinary or (word.is_verb_form and word.key in self._uncapitalised)):
+        if not quoted and (
+            word.is_ordinary or (word.is_verb_form and word.key in self._uncapitalised)
+        ):
             return False
         shortest = _SHORT_FORM - word.named
         if len(word.key) >= shortest and any(name.startswith(word.key) for name in self._own):
@@ -242,7 +261,9 @@ class Traces:
         mixed = len(word.key) > 1 and any(map(str.isdigit, word.key))
         if word.named or len(word.key) >= RARE or mixed or word.caseless:
             return bool(self._words & forms) or (word.named and ending in self._word_roots)
-        return not self._named.isdisjoint(forms) or (word.capital and ending in map(word_root, self._named))
+        return not self._named.isdisjoint(forms) or (
+            word.capital and ending in map(word_root, self._named)
+        )
 
 
 def _caseless(text: str) -> bool:

@@ -55,7 +55,9 @@ class UnkeptWords:
         ]
         for message, found in zip(said, unwanted_spans([one.content for one in said]), strict=True):
             if found:
-                spans = united(Span(start=one.start, end=_end(message.content, one.end)) for one in found)
+                spans = united(
+                    Span(start=one.start, end=_end(message.content, one.end)) for one in found
+                )
                 await self._hide(job, message, spans)
 
     async def _hide(self, job: Job, message: Message, spans: tuple[Span, ...]) -> None:
@@ -64,7 +66,8 @@ class UnkeptWords:
         places = hashlib.sha256(repr(as_said(spans, message.removed)).encode()).hexdigest()[:16]
         operation = f"unkept:{message.id}:{places}"
         change = Hide(
-            redactions=(Redaction(message.id, spans, message.version),), finish_after=self._hours * _HOUR
+            redactions=(Redaction(message.id, spans, message.version),),
+            finish_after=self._hours * _HOUR,
         )
         try:
             await self._door.write(

@@ -55,7 +55,9 @@ _REQUEST: Final = re.compile(
     r")" + _AFTER,
     re.IGNORECASE,
 )
-_OF_USER: Final = re.compile(r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mis?|mon|ma|mes)\b", re.IGNORECASE)
+_OF_USER: Final = re.compile(
+    r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mis?|mon|ma|mes)\b", re.IGNORECASE
+)
 _END: Final = re.compile(r"[.!?…]+[)\"'”]*(?=\s|$)|\n+")
 #: Words before a request that state nothing themselves.
 _BARE: Final = frozenset(
@@ -102,7 +104,9 @@ def _requests(text: str) -> Iterator[_Pointed]:
     plain = text[:_MOST_READ].replace("’", "'")
     sentences = _sentences(plain)
     for found in islice(_REQUEST.finditer(plain), _MOST_REQUESTS):
-        own = next((one for one in sentences if one.start <= found.start() < one.end), Span(0, len(plain)))
+        own = next(
+            (one for one in sentences if one.start <= found.start() < one.end), Span(0, len(plain))
+        )
         named = " ".join(value for value in found.groupdict().values() if value)
         is_first = not _states(plain[own.start : found.start()])
         request = Span(own.start if is_first else found.start(), found.end())
@@ -119,7 +123,9 @@ def _requests(text: str) -> Iterator[_Pointed]:
             yield _Pointed((request,), bool(named), named)
         else:
             earlier = [
-                one for one in sentences if one.end <= own.start and _states(plain[one.start : one.end])
+                one
+                for one in sentences
+                if one.end <= own.start and _states(plain[one.start : one.end])
             ]
             spans = (*earlier[-1:], request) if earlier or not named else (request, following)
             yield _Pointed(spans, not earlier, named, of_user=bool(named))

@@ -17,7 +17,9 @@ from memoranda.text.similarity import content_words, coverage
 _RESTS: Final = 0.5
 #: Words that only say that there is a secret; with fewer others than this, a statement is only the secret.
 _OF_SECRETS: Final = frozenset(
-    word for kind in SecretClass for word in (*content_words(kind.value), *content_words(f"{kind.value}s"))
+    word
+    for kind in SecretClass
+    for word in (*content_words(kind.value), *content_words(f"{kind.value}s"))
 ) | frozenset(
     "number code secret user their his her the credential log in login sign use enter with to asked asks remember remembered is ist es lautet und passwort kennwort pin nummer karte konto "
     "kreditkarte reisepass ausweis contraseña clave número tarjeta cuenta pasaporte api access mi mein meine der die das la el de del".split()
@@ -85,11 +87,15 @@ class Withheld:
                 one
                 for one in map(self._operation, operations)
                 if not isinstance(one, dict)
-                or self._is_kept(_written(one), _cited(one, messages) or _cited(shown, messages), report)
+                or self._is_kept(
+                    _written(one), _cited(one, messages) or _cited(shown, messages), report
+                )
             ]
             return {**shown, "operations": kept} if kept else None
         text = shown.get(_TEXTS.get(part, ""))
-        if isinstance(text, str) and not self._is_kept(_told(shown, text), _cited(shown, messages), report):
+        if isinstance(text, str) and not self._is_kept(
+            _told(shown, text), _cited(shown, messages), report
+        ):
             return None
         return shown
 
@@ -101,7 +107,9 @@ class Withheld:
         value = {"value": masked_data(given["value"], name)} if "value" in given else {}
         return {**masked_data(given), **value}
 
-    def _is_kept(self, text: str, cited: Sequence[Message], report: Callable[[str, str], None]) -> bool:
+    def _is_kept(
+        self, text: str, cited: Sequence[Message], report: Callable[[str, str], None]
+    ) -> bool:
         fault = self.fault(text, cited)
         if fault is not None:
             report(fault.code, fault.reason)
@@ -114,7 +122,9 @@ class Withheld:
     def _rests_on_unwanted(self, text: str, cited: Sequence[Message]) -> bool:
         if not self._unwanted:
             return False
-        rest = "\n".join(_without(message.content, self.spans.get(message.id, ())) for message in cited)
+        rest = "\n".join(
+            _without(message.content, self.spans.get(message.id, ())) for message in cited
+        )
         if cited and len(content_words(rest)) < _LEAST_WORDS:
             # Only unwanted words are cited, whichever words the statement has.
             return True

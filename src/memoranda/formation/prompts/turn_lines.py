@@ -75,7 +75,9 @@ def _shown(message: Message, answer: str | None) -> Message:
 def tokens_cut(messages: Sequence[Message]) -> int:
     """Return the number of tokens of these messages that a prompt does not show."""
     pairs = zip(messages, shown_turns(messages), strict=True)
-    return sum(estimate(one.content) - estimate(shown.content) for one, shown in pairs if one is not shown)
+    return sum(
+        estimate(one.content) - estimate(shown.content) for one, shown in pairs if one is not shown
+    )
 
 
 def dated_turns(messages: Sequence[Message], characters: int) -> str:

@@ -86,7 +86,9 @@ class _Binder:
                 self._say(field, keys[field], after[field], cited, again)
         return _without(patch, keys)
 
-    def _say(self, field: str, key: str, value: Any, cited: tuple[Cited, ...], again: UUID | None) -> None:
+    def _say(
+        self, field: str, key: str, value: Any, cited: tuple[Cited, ...], again: UUID | None
+    ) -> None:
         """Give a value to the note that says it, make one, or confirm the memory that has the value."""
         place = self._place_of(key, value, {one.message for one in cited})
         if place is not None:

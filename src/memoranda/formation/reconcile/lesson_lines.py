@@ -31,7 +31,9 @@ def lines_to_show(
     ids = {line.id for line in serving}
     text = "\n".join(message.content for message in said if message.trust not in STRANGERS)
     shares = {
-        line.id: coverage(line.line, text) for line in known if line.id not in ids and _is_waiting(line)
+        line.id: coverage(line.line, text)
+        for line in known
+        if line.id not in ids and _is_waiting(line)
     }
     likely = [line for line in known if shares.get(line.id)]
     likely.sort(key=lambda line: (-shares[line.id], line.id.int))
@@ -58,7 +60,11 @@ class LessonWriter:
         # Active lines before retired ones, and lines with this owner's evidence before others.
         self._known = sorted(
             known,
-            key=lambda line: (line.retired_at is not None, line.part_of(self._owner) is None, line.id.int),
+            key=lambda line: (
+                line.retired_at is not None,
+                line.part_of(self._owner) is None,
+                line.id.int,
+            ),
         )
         self._report = report
         self._id_of = id_of
@@ -68,7 +74,9 @@ class LessonWriter:
         name = self._reading.thread.agent
         if name is None:
             for place, _ in enumerate(lessons):
-                self._left_out(place, "agent", "the conversation has no agent, so nobody can learn it")
+                self._left_out(
+                    place, "agent", "the conversation has no agent, so nobody can learn it"
+                )
             return []
         agent = Owner(tenant=self._owner.tenant, kind=OwnerKind.AGENT, id=name)
         made: dict[UUID, ExperienceLine] = {}
@@ -90,7 +98,10 @@ class LessonWriter:
         evidence = {id: tuple(dict.fromkeys(sources)) for id, sources in added.items() if sources}
         return [
             *map(AddExperience, made.values()),
-            *(AddEvidence(id, Evidence(owner=self._owner, sources=each)) for id, each in evidence.items()),
+            *(
+                AddEvidence(id, Evidence(owner=self._owner, sources=each))
+                for id, each in evidence.items()
+            ),
         ]
 
     def _same_line(self, lesson: Lesson, made: Iterable[ExperienceLine]) -> ExperienceLine | None:
@@ -115,7 +126,9 @@ class LessonWriter:
             field=lesson.field,
             line=lesson.line,
             evidence=(Evidence(owner=self._owner, sources=lesson.sources),),
-            observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
+            observed_at=max(
+                read.observed_at for read in self._reading.new if read.id in lesson.sources
+            ),
         )
 
     def _new_sources(self, line: ExperienceLine, lesson: Lesson) -> tuple[UUID, ...]:

@@ -22,7 +22,9 @@ def listing(record: _M, found: list[tuple[UUID, UUID]]) -> _M:
     for group, source in found:
         more.setdefault(group, []).append(source)
     grounds = {
-        name: tuple((*entry, *(source for part in entry for source in more.get(part, ()))) for entry in held)
+        name: tuple(
+            (*entry, *(source for part in entry for source in more.get(part, ()))) for entry in held
+        )
         for name, held in record.grounds.items()
     }
     return cast(_M, record.changed(grounds=grounds))

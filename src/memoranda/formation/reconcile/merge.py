@@ -15,7 +15,15 @@ from memoranda.formation.replacement import reason_against
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
-from memoranda.model.records import COMMITMENT, STRANGERS, Audience, AudienceKind, Limits, View, lowest
+from memoranda.model.records import (
+    COMMITMENT,
+    STRANGERS,
+    Audience,
+    AudienceKind,
+    Limits,
+    View,
+    lowest,
+)
 from memoranda.model.values import refused
 from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.text.scripts import comparable_text
@@ -65,7 +73,9 @@ class Merger:
         self._new_messages = reading.new
         self._view = View(agent=thread.agent, groups=thread.audience.groups if thread.agent else ())
         #: The most trusted first; with equal trust, in the order of creation.
-        self._current = sorted((one for one in existing if one.owner == thread.owner), key=_by_trust)
+        self._current = sorted(
+            (one for one in existing if one.owner == thread.owner), key=_by_trust
+        )
         self._ids = {one.id for one in self._current}
         self._limits = limits
         self._report = report
@@ -90,14 +100,28 @@ class Merger:
                 self._confirm(memory, one.sources, one.quotes)
         for denied in taken_back:
             self._retract(denied)
-        again = [Confirm(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()]
-        made = [Remember(memory, audience=self._named(memory), run=run) for memory in found.made.values()]
+        again = [
+            Confirm(id, tuple(sources), tuple(found.quoted[id]))
+            for id, sources in found.again.items()
+        ]
+        made = [
+            Remember(memory, audience=self._named(memory), run=run)
+            for memory in found.made.values()
+        ]
         kinds = {one.id: one.kind for one in self._current}
         reasons = {
-            id: SETTLED_REASON if kinds[id] == COMMITMENT else RETRACT_REASON for id in found.taken_back
+            id: SETTLED_REASON if kinds[id] == COMMITMENT else RETRACT_REASON
+            for id in found.taken_back
         }
-        gone = [Retract(id, f"{reasons[id]}: message {said}") for id, said in found.taken_back.items()]
-        return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
+        gone = [
+            Retract(id, f"{reasons[id]}: message {said}") for id, said in found.taken_back.items()
+        ]
+        return [
+            *again,
+            *made,
+            *(Supersede(loser, winner) for loser, winner in found.replaced.items()),
+            *gone,
+        ]
 
     def _retract(self, one: TakenBack) -> None:
         """Retract a memory that the user took back, unless it was said again later."""
@@ -129,11 +153,15 @@ class Merger:
             return
         duplicate = self._duplicate(memory)
         losers = [
-            one for one in self._active() if one.id in draft.supersedes and self._may_replace(at, memory, one)
+            one
+            for one in self._active()
+            if one.id in draft.supersedes and self._may_replace(at, memory, one)
         ]
         if draft.carries is not None and draft.carries not in {one.id for one in losers}:
             # Beside the statement whose fields it carries on, it would say them twice.
-            self._left_out(at, "stale", "the memory whose document it changes holds no more, or stays")
+            self._left_out(
+                at, "stale", "the memory whose document it changes holds no more, or stays"
+            )
             return
         if duplicate is not None and duplicate.id in self._state.made:
             self._replace(_combined(duplicate, memory), losers)

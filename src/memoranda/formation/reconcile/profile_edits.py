@@ -43,7 +43,9 @@ class ProfileEditor:
         if current is not None and not current.audience.within(
             self._thread.audience, View(agent=self._thread.agent)
         ):
-            return self._left_out(at, "audience", "the document has more readers than this conversation")
+            return self._left_out(
+                at, "audience", "the document has more readers than this conversation"
+            )
         operations = _without_repeated_items(given.operations, before)
         pinned = () if current is None else current.pinned
         patched = apply_patch(None if shown is None else before, operations, shape, pinned=pinned)
@@ -55,7 +57,9 @@ class ProfileEditor:
             for name, value in wanted.items()
             if self._is_unchanged(at, name, before, now, patched.document)
         }
-        unset = tuple(name for name in gone if self._is_unchanged(at, name, before, now, patched.document))
+        unset = tuple(
+            name for name in gone if self._is_unchanged(at, name, before, now, patched.document)
+        )
         again = {} if current is None else _repeated_values(given, current, fields, pinned)
         if not fields and not unset and not again:
             return []
@@ -73,13 +77,20 @@ class ProfileEditor:
                 sources=given.sources,
                 again=again,
                 grounds=_grounds(
-                    given, {**({} if current is None else current.body), **fields}, (*fields, *again)
+                    given,
+                    {**({} if current is None else current.body), **fields},
+                    (*fields, *again),
                 ),
             )
         ]
 
     def _is_unchanged(
-        self, at: str, name: str, shown: Mapping[str, Any], now: Mapping[str, Any], wanted: Mapping[str, Any]
+        self,
+        at: str,
+        name: str,
+        shown: Mapping[str, Any],
+        now: Mapping[str, Any],
+        wanted: Mapping[str, Any],
     ) -> bool:
         """True if a field is still as the model saw it and needs the change."""
         if _field(now, name) == _field(wanted, name):
@@ -103,7 +114,10 @@ def _field(document: Mapping[str, Any], name: str) -> Any:
 
 
 def _repeated_values(
-    given: ProfilePatch, current: ProfileDocument, fields: Mapping[str, Any], pinned: Collection[str]
+    given: ProfilePatch,
+    current: ProfileDocument,
+    fields: Mapping[str, Any],
+    pinned: Collection[str],
 ) -> dict[str, Any]:
     """Return derived values that the patch repeats and that its sources newly support, by field."""
     again: dict[str, Any] = {}
@@ -126,7 +140,8 @@ def _repeated_values(
             if entry and _said(item) == said and not set(sources) <= set(entry):
                 again.setdefault(name, []).append(item)
     return {
-        name: items if isinstance(current.body[name], list) else items[0] for name, items in again.items()
+        name: items if isinstance(current.body[name], list) else items[0]
+        for name, items in again.items()
     }
 
 

@@ -83,15 +83,19 @@ class _Reconciler:
         self._dropped: list[DroppedPart] = []
 
     def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
-        merger = Merger(self._reading, self._current.memories, self._limits, self._dropped.append, self._id)
+        merger = Merger(
+            self._reading, self._current.memories, self._limits, self._dropped.append, self._id
+        )
         changes = merger.changes(formed.notes, formed.confirmations, formed.taken_back, run)
-        editor = ProfileEditor(self._reading, self._current.profiles, self._dropped.append, self._id)
+        editor = ProfileEditor(
+            self._reading, self._current.profiles, self._dropped.append, self._id
+        )
         for place, one in enumerate(formed.patches):
             changes += editor.changes(f"patches[{place}]", one)
         changes += self._episode(formed)
-        lines = LessonWriter(self._reading, self._current.experience, self._dropped.append, self._id).changes(
-            formed.experience
-        )
+        lines = LessonWriter(
+            self._reading, self._current.experience, self._dropped.append, self._id
+        ).changes(formed.experience)
         left_out = (*formed.left_out, *self._dropped)
         return Reconciled(tuple(changes), tuple(lines), left_out, self._versions(changes))
 
@@ -137,14 +141,24 @@ class _Reconciler:
                     touched.add(change.id)
         records = (*self._current.memories, *self._current.profiles)
         return MappingProxyType(
-            {one.id: one.version for one in records if one.id in touched and one.version != UNSTORED}
+            {
+                one.id: one.version
+                for one in records
+                if one.id in touched and one.version != UNSTORED
+            }
         )
 
 
 def refused_change(changes: list[Change], exc: InvalidInput) -> int | None:
     """Return the index of the change to leave out; the last statement if there are too many in all."""
-    if exc.item is not None and exc.item < len(changes) and not isinstance(changes[exc.item], MarkFormed):
+    if (
+        exc.item is not None
+        and exc.item < len(changes)
+        and not isinstance(changes[exc.item], MarkFormed)
+    ):
         return exc.item
     if not isinstance(exc, LimitReached):
         return None
-    return max((place for place, one in enumerate(changes) if isinstance(one, Remember)), default=None)
+    return max(
+        (place for place, one in enumerate(changes) if isinstance(one, Remember)), default=None
+    )

@@ -19,7 +19,9 @@ AGE: Final = (
     rf"(?:(?:{_TENS})(?:[ -](?:{_UNITS}))?|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|[89]|[1-9]\d|10\d|11\d)(?![\d%:])"
 )
-COUNT: Final = rf"(?:an?|{_UNITS}|ten|eleven|twelve|[1-9]\d?|several|some|a couple of|a few|both|twin)"
+COUNT: Final = (
+    rf"(?:an?|{_UNITS}|ten|eleven|twelve|[1-9]\d?|several|some|a couple of|a few|both|twin)"
+)
 _MONTH = (
     "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"

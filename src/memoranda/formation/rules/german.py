@@ -6,7 +6,15 @@ import re
 from typing import Final
 
 from memoranda.formation.rules.endings.german_endings import GERMAN_FRAMES, TAKING_BACK
-from memoranda.formation.rules.grammar import CAPITALISED, COVERED, EMOJI, NEVER, Language, Reach, Rule
+from memoranda.formation.rules.grammar import (
+    CAPITALISED,
+    COVERED,
+    EMOJI,
+    NEVER,
+    Language,
+    Reach,
+    Rule,
+)
 from memoranda.formation.rules.makes import VEHICLE_NAME
 
 _LIST, _CLAUSE, _PHRASE = Reach.LIST, Reach.CLAUSE, Reach.PHRASE
@@ -28,7 +36,9 @@ _ILL = (
     r"Herzschwäche|Herzinsuffizienz|(?:einen )?Herzfehler|Herzprobleme|Herzrhythmusstörungen|(?:einen )?Bandscheibenvorfall|COPD|Mukoviszidose|Long Covid|PCOS|Lipödem|Hörverlust|Schwerhörigkeit|(?:eine )?Hörminderung|(?:eine )?(?:Geh|Seh|Hör|Lern)?behinderung|Rot-Grün-Schwäche|Farbenblindheit|"
     r"Rückenprobleme|chronische Schmerzen|HIV|Hepatitis(?: \w)?|Niereninsuffizienz|\w{4,}(?:itis|ose|ämie|algie|pathie|plegie|insuffizienz|erkrankung|krankheit))"
 )
-_MONTH = r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)"
+_MONTH = (
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)"
+)
 _WORDS: Final = {
     "END": rf"(?=\s*(?:[,.;:!?()\n—–{EMOJI}]|-\s|$)|\s+(?:{_STOPS})\b)",
     "NAME": rf"(?:(?:(?:Herr|Frau|Dr\.|Prof\.) )?{CAPITALISED}(?: (?:(?:von|van|zu|de) )?{CAPITALISED}){{0,2}}|{COVERED})",

@@ -64,7 +64,9 @@ def phrase_end(text: str, start: int, language: Language) -> int:
 
 
 def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) -> bool:
-    return any(pair.start() <= cut.start() < pair.end() for pair in language.pairs.finditer(text, start))
+    return any(
+        pair.start() <= cut.start() < pair.end() for pair in language.pairs.finditer(text, start)
+    )
 
 
 def list_spans(
@@ -156,7 +158,9 @@ _OF_ONESELF: Final = frozenset({"name", "age", "work", "diet"})
 _AND: Final = 5
 
 
-def extract(text: str, *, language: str | None = None, earlier: Sequence[str] = ()) -> list[Statement]:
+def extract(
+    text: str, *, language: str | None = None, earlier: Sequence[str] = ()
+) -> list[Statement]:
     """Return what users state about themselves in a message; questions, quotations and fiction are skipped.
 
     Give only the user's own text: never that of an assistant, a tool or a web page. Without `language`, all
@@ -164,7 +168,11 @@ def extract(text: str, *, language: str | None = None, earlier: Sequence[str] = 
     oldest first: a game in which the user plays somebody goes on.
     """
     wanted = (
-        LANGUAGES.values() if language is None else [LANGUAGES[language]] if language in LANGUAGES else []
+        LANGUAGES.values()
+        if language is None
+        else [LANGUAGES[language]]
+        if language in LANGUAGES
+        else []
     )
     start = readable_text(in_own_words(text, earlier))
     found: dict[tuple[str, str], Statement] = {}
@@ -192,7 +200,9 @@ def in_own_words(text: str, earlier: Sequence[str]) -> str:
         plays = plays or any(one.play.search(start) is not None for one in frames)
     if not (plays or announced):
         return text
-    over = [match.end() for one in frames if (match := one.over.search(readable_text(text))) is not None]
+    over = [
+        match.end() for one in frames if (match := one.over.search(readable_text(text))) is not None
+    ]
     own = min(over) if plays and over else len(text)
     return " " * own + text[own:]
 
@@ -222,7 +232,9 @@ def _read(text: str, language: Language) -> Iterator[Statement]:
 
 
 def _join_sentences(before: Sentence, sentence: Sentence, text: str) -> Sentence:
-    return Sentence(text[before.start : sentence.start + len(sentence.text)], before.start, asks=False)
+    return Sentence(
+        text[before.start : sentence.start + len(sentence.text)], before.start, asks=False
+    )
 
 
 def speech_colon(text: str, language: Language) -> int | None:
@@ -281,7 +293,9 @@ class _SentenceReader:
         for one in self.rules:
             if one.rule.anywhere:
                 continue
-            match = one.full.match(self.sentence.text, place) or self._match_without_subject(one, place)
+            match = one.full.match(self.sentence.text, place) or self._match_without_subject(
+                one, place
+            )
             if match is None or self._is_asked(match, one) or self._is_excluded(one):
                 continue
             stated = self._inside_remember(one, match) or list(self._statements_of(one, match))
@@ -298,7 +312,11 @@ class _SentenceReader:
             return None
         between = self.sentence.text[self.end : place]
         subject = one.rule.subject
-        shares = subject == self.subject and subject in self.language.shared and len(between.strip()) <= _AND
+        shares = (
+            subject == self.subject
+            and subject in self.language.shared
+            and len(between.strip()) <= _AND
+        )
         carries = subject == self.language.carried and self.language.others.search(between) is None
         return one.short.match(self.sentence.text, place) if shares or carries else None
 
@@ -368,7 +386,9 @@ class _SentenceReader:
             refused = self.language.refused.get(topic)
             if refused is not None and refused.match(value):
                 return None
-        return ValueSpan(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
+        return (
+            ValueSpan(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
+        )
 
     def _statement(self, one: CompiledRule, match: re.Match[str], said: ValueSpan) -> Statement:
         rule, offset = one.rule, self.sentence.start

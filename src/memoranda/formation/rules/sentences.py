@@ -20,7 +20,9 @@ _QUOTES: Final = (
     ("\"", "\""), ("“", "”"), ("„", "“"), ("«", "»"), ("»", "«"), ("`", "`"), ("‹", "›"),
 )  # fmt: skip
 _APOSTROPHES: Final = str.maketrans({"’": "'", "ʼ": "'", "`": "`", "\u00a0": " ", "\u202f": " "})
-_UNREADABLE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ue000\ufffe\uffff]")
+_UNREADABLE: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ue000\ufffe\uffff]"
+)
 _FENCE: Final = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.MULTILINE)
 _OPENS: Final = re.compile(r"(?<![\w'])'(?=[^\s'])")
 _CLOSES: Final = re.compile(r"(?<=[^\s'])'(?![\w'])")
@@ -65,7 +67,9 @@ def mask_quoted(text: str) -> str:
         text = _cover(text, opening, closing)
     text = _cover_single(text)
     text = _PASTED.sub(lambda found: MASK * len(found.group()), text)
-    return "".join(MASK * len(line) if _PASTED_LINE.match(line) else line for line in re.split(r"(\n)", text))
+    return "".join(
+        MASK * len(line) if _PASTED_LINE.match(line) else line for line in re.split(r"(\n)", text)
+    )
 
 
 def letter_start(masked: str) -> int:

@@ -23,7 +23,9 @@ _STOPS = (
     "tenemos|vivo|trabajo|quiero|necesito|puedes|puede|qué|cómo|cuál|dónde|gracias|porfa|aquí|allí|hoy|mañana|siempre|nunca|muy|más|mi|mis|tu|su|no|ni|a|al|en|y|todavía|nomás|jaja|desde|"
     "aparte|igual|toda|todos|todo|busco|suele|anda|hay|entre|salvo|menos|ayuda|dime|cada|fue|era|ando|voy|llevo|quisiera|encima"
 )
-_MONTH = "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre)"
+_MONTH = (
+    "(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre)"
+)
 _NUMBERS = "(?:ocho|nueve|diez|once|doce|trece|catorce|quince|dieciséis|diecisiete|dieciocho|diecinueve|veinte|veinti\\w+|(?:treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa)(?: y (?:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?)"
 _KIN_ONE = (
     "mujer|esposa|marido|esposo|pareja|novi[oa]|prometid[oa]|madre|mamá|padre|papá|hij[oa]|hijit[oa]|herman[oa]|hermanit[oa]|abuel[oa]|abuelit[oa]|tí[oa]|prim[oa]|sobrin[oa]|niet[oa]|suegr[oa]|cuñad[oa]|"

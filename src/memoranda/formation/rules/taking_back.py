@@ -56,7 +56,9 @@ def may_take_back(text: str, earlier: Sequence[str] = ()) -> bool:
     """True if a message has words that take something back, if there is something that they name."""
     for sentence, language, ways in _own_sentences(text, earlier):
         limit = _limit(sentence, language)
-        if any(next(_cues(sentence, ending, ways, limit), None) is not None for ending in ways.endings):
+        if any(
+            next(_cues(sentence, ending, ways, limit), None) is not None for ending in ways.endings
+        ):
             return True
         if any(one.search(sentence.text, 0, limit) is not None for one in ways.instead):
             return True
@@ -76,7 +78,9 @@ def taken_back(text: str, known: Sequence[Known], *, earlier: Sequence[str] = ()
     return [*found.values()]
 
 
-def _own_sentences(text: str, earlier: Sequence[str]) -> Iterator[tuple[Sentence, Language, TakingBack]]:
+def _own_sentences(
+    text: str, earlier: Sequence[str]
+) -> Iterator[tuple[Sentence, Language, TakingBack]]:
     """Yield the sentences in which the user speaks for themselves, with each language whose words they have."""
     start = readable_text(in_own_words(text, earlier))
     masked = mask_quoted(start)
@@ -86,7 +90,9 @@ def _own_sentences(text: str, earlier: Sequence[str]) -> Iterator[tuple[Sentence
             continue
         frame = language.frame.search(masked)
         own = masked if frame is None else masked[: frame.start()]
-        for sentence in islice(sentences(own[: letter_start(own)], language.abbreviations), _MOST_SENTENCES):
+        for sentence in islice(
+            sentences(own[: letter_start(own)], language.abbreviations), _MOST_SENTENCES
+        ):
             colon = speech_colon(sentence.text, language)
             yield (
                 Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None),
@@ -118,7 +124,9 @@ def _denials(
             yield from _corrected(match, sentence, before, language, ways)
 
 
-def _cues(sentence: Sentence, ending: Ending, ways: TakingBack, limit: int) -> Iterator[re.Match[str]]:
+def _cues(
+    sentence: Sentence, ending: Ending, ways: TakingBack, limit: int
+) -> Iterator[re.Match[str]]:
     """Yield the places where an ending is said by the user and of the user."""
     text = sentence.text
     for cue in ending.pattern.finditer(text, 0, limit):
@@ -143,7 +151,11 @@ def _ended(text: str, ending: Ending, known: Iterable[Known], ways: TakingBack) 
 
 
 def _corrected(
-    match: re.Match[str], sentence: Sentence, known: Iterable[Known], language: Language, ways: TakingBack
+    match: re.Match[str],
+    sentence: Sentence,
+    known: Iterable[Known],
+    language: Language,
+    ways: TakingBack,
 ) -> Iterator[Denial]:
     old, new = words(match["old"]) - ways.small, match["new"].strip(" ,.")
     for one in known:
@@ -174,7 +186,11 @@ def _same_word(one: str, other: str) -> bool:
     shorter, longer = sorted((one, other), key=len)
     if longer in (f"{shorter}s", f"{shorter}es", f"{shorter}n"):
         return len(shorter) > 2
-    return len(shorter) >= _LONG and len(longer) - len(shorter) <= 5 and longer.startswith(shorter[:-1])
+    return (
+        len(shorter) >= _LONG
+        and len(longer) - len(shorter) <= 5
+        and longer.startswith(shorter[:-1])
+    )
 
 
 def opposed(about: str, value: str, known: Iterable[Known]) -> list[Known]:

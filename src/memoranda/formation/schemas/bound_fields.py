@@ -48,7 +48,9 @@ def keys_of(parameters: Mapping[str, Any]) -> dict[str, str]:
     fields = parameters.get("properties")
     if not isinstance(fields, Mapping):
         return {}
-    found = {name: field.get(KEYWORD) for name, field in fields.items() if isinstance(field, Mapping)}
+    found = {
+        name: field.get(KEYWORD) for name, field in fields.items() if isinstance(field, Mapping)
+    }
     return {name: key for name, key in found.items() if isinstance(key, str)}
 
 
@@ -61,7 +63,10 @@ def with_keys(parameters: Mapping[str, Any], keys: Mapping[str, str]) -> dict[st
     free = {name: key for name, key in keys.items() if key not in taken}
     bound = {
         name: {**field, KEYWORD: free[name]}
-        if name in free and isinstance(field, Mapping) and KEYWORD not in field and "items" not in field
+        if name in free
+        and isinstance(field, Mapping)
+        and KEYWORD not in field
+        and "items" not in field
         else field
         for name, field in fields.items()
     }
@@ -92,7 +97,8 @@ def fits(schema: HasBoundFields, field: str, value: Any) -> bool:
     """True if a field may have this value."""
     at = f"/{field}"
     return not any(
-        fault.at == at or fault.at.startswith(f"{at}/") for fault in schema.shape.faults({field: value})
+        fault.at == at or fault.at.startswith(f"{at}/")
+        for fault in schema.shape.faults({field: value})
     )
 
 
@@ -109,7 +115,12 @@ def value_of(schema: HasBoundFields, field: str, memory: Memory, *, texts: bool 
 
 def counts(memory: Memory, now: datetime) -> bool:
     """True if a memory may hold a field: active, about the owner, not disputed, and valid now."""
-    return memory.active and memory.disputes is None and memory.subject is None and memory.holds_at(now)
+    return (
+        memory.active
+        and memory.disputes is None
+        and memory.subject is None
+        and memory.holds_at(now)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,13 @@ def of_memory(schema: HasBoundFields, field: str, memory: Memory, *, texts: bool
     """Return a memory as the holder of a field."""
     value = value_of(schema, field, memory, texts=texts)
     return Holder(
-        value, memory.audience, memory.pinned, memory.trust, memory.observed_at, memory.id, memory=memory
+        value,
+        memory.audience,
+        memory.pinned,
+        memory.trust,
+        memory.observed_at,
+        memory.id,
+        memory=memory,
     )
 
 
@@ -155,7 +172,13 @@ def of_document(field: str, document: ProfileDocument, ended: Iterable[Memory]) 
         return None
     at = max(map(_time_of, sources), default=document.recorded_at)
     return Holder(
-        document.body[field], document.audience, pinned, Trust.USER, at, document.id, document=document
+        document.body[field],
+        document.audience,
+        pinned,
+        Trust.USER,
+        at,
+        document.id,
+        document=document,
     )
 
 
@@ -219,7 +242,9 @@ def with_bound_fields(
             readers = into or holder.audience
             document = made.get(readers) or _unstored(owner, schema.name, readers)
             made[readers] = _with(document, field, holder, forming=not texts)
-        found = [document for document in found if document.schema_name != schema.name] + [*made.values()]
+        found = [document for document in found if document.schema_name != schema.name] + [
+            *made.values()
+        ]
     return found
 
 
@@ -234,7 +259,9 @@ def _without(document: ProfileDocument, fields: Collection[str]) -> ProfileDocum
     return left
 
 
-def _with(document: ProfileDocument, field: str, holder: Holder, *, forming: bool = False) -> ProfileDocument:
+def _with(
+    document: ProfileDocument, field: str, holder: Holder, *, forming: bool = False
+) -> ProfileDocument:
     grounds = dict(document.grounds)
     if holder.memory is not None:
         grounds[field] = ((holder.memory.id,),)

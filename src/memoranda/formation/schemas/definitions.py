@@ -90,7 +90,11 @@ def parameters_digest(parameters: Mapping[str, Any]) -> str:
 
 
 def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    found: dict[str, Any] = {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
     return {**found, "required": list(required)} if required else found
 
 
@@ -99,7 +103,11 @@ def _text(description: str, **more: Any) -> dict[str, Any]:
 
 
 def _texts(description: str) -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "string", "minLength": 1}, "description": description}
+    return {
+        "type": "array",
+        "items": {"type": "string", "minLength": 1},
+        "description": description,
+    }
 
 
 PROFILE = FormationSchema(
@@ -149,7 +157,10 @@ EXPERIENCE = FormationSchema(
     name="AgentExperience",
     description="What the agent has learnt that helps with every person; nothing that tells who a person is.",
     parameters=_object(
-        {name: _texts(f"Lines to add to {name.replace('_', ' ')}.") for name in get_args(ExperienceField)}
+        {
+            name: _texts(f"Lines to add to {name.replace('_', ' ')}.")
+            for name in get_args(ExperienceField)
+        }
     ),
     update_mode="insert",
     instructions="Add lines that are new. Name no person, place, contact or number of anyone. A message marked "
@@ -173,7 +184,9 @@ EPISODE = FormationSchema(
     trigger="close",
 )
 
-DEFAULTS: Mapping[str, FormationSchema] = {one.name: one for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)}
+DEFAULTS: Mapping[str, FormationSchema] = {
+    one.name: one for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)
+}
 
 #: Schemas with fixed parameters, because records have these fields; their other settings can be changed.
 FIXED = frozenset({NOTE.name, EXPERIENCE.name, EPISODE.name})
@@ -235,7 +248,9 @@ def checked_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     given = kept.pop("parameters", None)
     if known is not None and name in FIXED:
         if given:
-            raise _refusal("parameters", f"the parameters of {name} cannot be changed; leave them out")
+            raise _refusal(
+                "parameters", f"the parameters of {name} cannot be changed; leave them out"
+            )
         return kept
     if not given and known is not None:
         given = known.parameters
@@ -251,7 +266,9 @@ def parameters_of(given: object) -> dict[str, Any]:
         try:
             given = given.model_json_schema()
         except PydanticUserError as exc:
-            raise _refusal("parameters", f"{exc.message}; give a class that can be written as JSON") from exc
+            raise _refusal(
+                "parameters", f"{exc.message}; give a class that can be written as JSON"
+            ) from exc
     if not isinstance(given, Mapping) or not given:
         raise _refusal("parameters", "give a JSON Schema as a mapping, or a Pydantic class")
     parameters = dict(given)

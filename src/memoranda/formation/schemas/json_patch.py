@@ -129,7 +129,9 @@ def in_safe_order(operations: Sequence[Operation]) -> tuple[list[Operation], lis
 
 
 def _reverse_removals(found: list[Operation], block: list[int]) -> list[PatchFault]:
-    removals = sorted((found[place] for place in block), key=lambda one: _position(one.path), reverse=True)
+    removals = sorted(
+        (found[place] for place in block), key=lambda one: _position(one.path), reverse=True
+    )
     for place, removal in zip(block, removals, strict=True):
         found[place] = removal
     return [
@@ -209,7 +211,9 @@ def apply_patch(
     try:
         after = _DOCUMENT.validate_python(work.document)
     except ValidationError as exc:
-        unkept = PatchFault(None, "", f"the document {exc.errors()[0]['msg'].removeprefix('Value error, ')}")
+        unkept = PatchFault(
+            None, "", f"the document {exc.errors()[0]['msg'].removeprefix('Value error, ')}"
+        )
         return Patched(before, changed=False, faults=(unkept,), left_out=left_out)
     changed = comparable(before) != comparable(after)
     known = before if document is not None or not changed else None
@@ -237,17 +241,23 @@ def edit_faults(
 ) -> tuple[PatchFault, ...]:
     """Return the faults that setting and removing these fields would add to a document."""
     after = {
-        name: value for name, value in {**before, **fields}.items() if name not in gone or name in fields
+        name: value
+        for name, value in {**before, **fields}.items()
+        if name not in gone or name in fields
     }
     return _new_faults(dict(before), after, shape)
 
 
-def _new_faults(before: dict[str, Any] | None, after: dict[str, Any], shape: Shape) -> tuple[PatchFault, ...]:
+def _new_faults(
+    before: dict[str, Any] | None, after: dict[str, Any], shape: Shape
+) -> tuple[PatchFault, ...]:
     """Return the faults of the new document that the old one does not have."""
     found = shape.faults(after, _COMPARED)
     if not found:
         return ()
-    known = Counter() if before is None else Counter(map(_fault_kind, shape.faults(before, _COMPARED)))
+    known = (
+        Counter() if before is None else Counter(map(_fault_kind, shape.faults(before, _COMPARED)))
+    )
     fresh: list[PatchFault] = []
     for fault in found:
         if known[_fault_kind(fault)] > 0:
@@ -259,7 +269,9 @@ def _new_faults(before: dict[str, Any] | None, after: dict[str, Any], shape: Sha
 
 def _fault_kind(fault: Fault) -> tuple[str, str]:
     """Return a fault's key without list indices, because a removal shifts the entries after it."""
-    return "/".join("0" if is_index(token) else token for token in fault.at.split("/")), fault.reason
+    return "/".join(
+        "0" if is_index(token) else token for token in fault.at.split("/")
+    ), fault.reason
 
 
 class _Patcher:

@@ -54,7 +54,9 @@ def tokens_of(pointer: object) -> tuple[str, ...]:
 
 def _unescaped(part: str) -> str:
     if "~" in part.replace("~0", "").replace("~1", ""):
-        raise InvalidJson("contains a ~ that is not followed by 0 or 1; write ~0 for ~ and ~1 for /")
+        raise InvalidJson(
+            "contains a ~ that is not followed by 0 or 1; write ~0 for ~ and ~1 for /"
+        )
     return part.replace("~1", "/").replace("~0", "~")
 
 
@@ -122,7 +124,9 @@ class Copier:
             return int(value)
         if isinstance(value, float):
             if not math.isfinite(value):
-                raise InvalidJson("contains a number that is not finite; JSON has no NaN and no Infinity")
+                raise InvalidJson(
+                    "contains a number that is not finite; JSON has no NaN and no Infinity"
+                )
             return float(value)
         raise InvalidJson(f"contains a {type(value).__name__}, which is not a JSON type")
 

@@ -51,7 +51,9 @@ def pattern_fault(given: object) -> str | None:
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> SchemaValidator:
     # This engine never backtracks, so it supports neither back-references nor lookaround.
-    return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex", strict=True))
+    return SchemaValidator(
+        core_schema.str_schema(pattern=pattern, regex_engine="rust-regex", strict=True)
+    )
 
 
 def pattern_weight(pattern: str) -> int:

@@ -32,7 +32,9 @@ _EXAMPLE: Final = "'Profile' or {'name': 'Trip', 'parameters': …, 'update_mode
 _NOBODY: Final = Owner(tenant="default", kind=OwnerKind.TENANT, id="default")
 
 
-def request_payload(given: Iterable[str | Mapping[str, Any]], known: Iterable[str]) -> dict[str, Any]:
+def request_payload(
+    given: Iterable[str | Mapping[str, Any]], known: Iterable[str]
+) -> dict[str, Any]:
     """Return a request's schemas as a job's payload; raise ``InvalidInput`` if one cannot be used.
 
     ``known`` has the names of the tenant's schemas, which a request may name beside the built-in ones.
@@ -47,7 +49,9 @@ def request_payload(given: Iterable[str | Mapping[str, Any]], known: Iterable[st
         at = f"/{place}"
         if isinstance(one, str):
             if one not in names:
-                raise _refusal(at, f"no schema {one!r}; name one of {', '.join(sorted(names))}, or define it")
+                raise _refusal(
+                    at, f"no schema {one!r}; name one of {', '.join(sorted(names))}, or define it"
+                )
             found.append(one)
         elif isinstance(one, Mapping):
             found.append(_definition(dict(one), at))
@@ -63,7 +67,10 @@ def request_payload(given: Iterable[str | Mapping[str, Any]], known: Iterable[st
 
 
 def wanted_schemas(
-    agent: str | None, triggers: Iterable[Trigger], known: Sequence[Schema], payload: Mapping[str, Any]
+    agent: str | None,
+    triggers: Iterable[Trigger],
+    known: Sequence[Schema],
+    payload: Mapping[str, Any],
 ) -> tuple[WantedSchema, ...]:
     """Return the schemas that a run describes to the extractor; those that it is to fill are marked due.
 
@@ -75,9 +82,14 @@ def wanted_schemas(
         due = frozenset(triggers)
         return tuple(wanted(one, one.trigger in due) for one in schemas_for_agent(agent, known))
     held = {**DEFAULTS, **{record.name: schema_from_record(record) for record in known}}
-    found = [held.get(one) if isinstance(one, str) else schema_from_record(_record(one)) for one in listed]
+    found = [
+        held.get(one) if isinstance(one, str) else schema_from_record(_record(one))
+        for one in listed
+    ]
     asked = [wanted(one, True) for one in found if one is not None]
-    if any(one.update_mode == "insert" for one in asked) and all(one.name != NOTE.name for one in asked):
+    if any(one.update_mode == "insert" for one in asked) and all(
+        one.name != NOTE.name for one in asked
+    ):
         # A note that follows a schema is a note first. Plain ones are not asked for.
         asked.append(wanted(held[NOTE.name], False))
     return tuple(asked)
@@ -110,7 +122,8 @@ def _definition(given: dict[str, Any], at: str) -> dict[str, Any]:
     unknown = sorted(map(str, given.keys() - set(_FIELDS)))
     if unknown:
         raise _refusal(
-            f"{at}/{unknown[0]}", f"a definition has no such field; it has name, {', '.join(_FIELDS)}"
+            f"{at}/{unknown[0]}",
+            f"a definition has no such field; it has name, {', '.join(_FIELDS)}",
         )
     try:
         kept = checked_fields(given, name)
@@ -122,7 +135,10 @@ def _definition(given: dict[str, Any], at: str) -> dict[str, Any]:
     except (InvalidInput, ValidationError) as exc:
         fault = refused(exc) if isinstance(exc, ValidationError) else exc
         raise _refusal(f"{at}/{fault.field}", str(fault).removeprefix(f"{fault.field}: ")) from exc
-    return {"name": name, **{field: value for field in _FIELDS if (value := getattr(record, field))}}
+    return {
+        "name": name,
+        **{field: value for field in _FIELDS if (value := getattr(record, field))},
+    }
 
 
 def _record(given: Mapping[str, Any]) -> Schema:

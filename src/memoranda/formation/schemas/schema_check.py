@@ -40,7 +40,16 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 #: Keywords for readers and models only; their values are not checked.
 ANNOTATIONS = frozenset(
-    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+    {
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+    }
     | {"discriminator", "$id", "$schema"}
 )
 _ONE = ("items", "additionalProperties", "propertyNames")
@@ -132,13 +141,16 @@ class _SchemaReader:
             if not isinstance(schema, dict):
                 continue
             onward[at] = [
-                (*at, *place) for word in _IN_PLACE for place, _ in _subschemas(word, schema.get(word, []))
+                (*at, *place)
+                for word in _IN_PLACE
+                for place, _ in _subschemas(word, schema.get(word, []))
             ]
             if "$ref" in schema:
                 target = tokens_of(schema["$ref"].removeprefix("#"))
                 if target not in self.places:
                     yield Fault(
-                        pointer_to((*at, "$ref")), f"refers to no schema: {printable(schema['$ref'])}"
+                        pointer_to((*at, "$ref")),
+                        f"refers to no schema: {printable(schema['$ref'])}",
                     )
                 else:
                     onward[at].append(target)
@@ -173,7 +185,9 @@ def _chain_faults(onward: Mapping[Place, list[Place]]) -> Iterator[Fault]:
         if at in before or len(before) > CHAIN:
             return CHAIN + 1
         if at not in lengths:
-            lengths[at] = max((1 + length(inner, before | {at}) for inner in onward.get(at, ())), default=0)
+            lengths[at] = max(
+                (1 + length(inner, before | {at}) for inner in onward.get(at, ())), default=0
+            )
         return lengths[at]
 
     for at in onward:
@@ -221,13 +235,21 @@ def _fault_of(keyword: str, given: Any) -> str | None:
             return None if isinstance(given, list) and given else "is not a list of values"
         case "required":
             good = isinstance(given, list) and all(isinstance(name, str) for name in given)
-            return None if good and len(set(given)) == len(given) else "is not a list of distinct names"
+            return (
+                None
+                if good and len(set(given)) == len(given)
+                else "is not a list of distinct names"
+            )
         case "uniqueItems":
             return None if isinstance(given, bool) else "is neither true nor false"
         case "format":
-            known = isinstance(given, str) and (given in CHECKED_FORMATS or given in UNCHECKED_FORMATS)
+            known = isinstance(given, str) and (
+                given in CHECKED_FORMATS or given in UNCHECKED_FORMATS
+            )
             return (
-                None if known else f"is not a known format; checked formats are {', '.join(CHECKED_FORMATS)}"
+                None
+                if known
+                else f"is not a known format; checked formats are {', '.join(CHECKED_FORMATS)}"
             )
         case "$ref":
             return _fault_of_reference(given)
@@ -261,7 +283,5 @@ def _fault_of_reference(given: Any) -> str | None:
 
 def _fault_of_name(name: str) -> str | None:
     if not name.strip() or len(name) > NAME_LENGTH or not name.isprintable():
-        return (
-            f"has a name that is not one line of 1 to {NAME_LENGTH} visible characters: {printable(name)!r}"
-        )
+        return f"has a name that is not one line of 1 to {NAME_LENGTH} visible characters: {printable(name)!r}"
     return None

@@ -12,13 +12,23 @@ from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
-from memoranda.formation.schemas.json_values import TYPE_NAMES, pointer_to, printable, tokens_of, type_of
+from memoranda.formation.schemas.json_values import (
+    TYPE_NAMES,
+    pointer_to,
+    printable,
+    tokens_of,
+    type_of,
+)
 from memoranda.formation.schemas.patterns import TEXT_LENGTH, matches
 from memoranda.model.values import comparable
 
 
 def _is_date(text: str) -> bool:
-    return _parses(date.fromisoformat, text) if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) else False
+    return (
+        _parses(date.fromisoformat, text)
+        if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text)
+        else False
+    )
 
 
 def _is_moment(text: str) -> bool:
@@ -78,7 +88,9 @@ class _TooMuchWork(Exception):
     pass
 
 
-def document_faults(schema: Mapping[str, Any], document: Any, limit: int = FAULTS) -> tuple[Fault, ...]:
+def document_faults(
+    schema: Mapping[str, Any], document: Any, limit: int = FAULTS
+) -> tuple[Fault, ...]:
     """Return the faults of a document; the schema must be valid."""
     check = _Check(schema)
     try:
@@ -96,7 +108,9 @@ def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:
 
 
 def _wrong_type(value: Any, wanted: str, at: tuple[str, ...]) -> Fault:
-    return _WrongType(pointer_to(at), f"is {TYPE_NAMES[type_of(value)]}; it should be {wanted}", wanted)
+    return _WrongType(
+        pointer_to(at), f"is {TYPE_NAMES[type_of(value)]}; it should be {wanted}", wanted
+    )
 
 
 def _has_type(value: Any, wanted: Any) -> bool:
@@ -122,7 +136,9 @@ class _Check:
             return [] if schema else [Fault(pointer_to(at), "is not allowed here")]
         wanted = schema.get("type")
         if wanted is not None and not _has_type(value, wanted):
-            names = " or ".join(TYPE_NAMES[one] for one in ([wanted] if isinstance(wanted, str) else wanted))
+            names = " or ".join(
+                TYPE_NAMES[one] for one in ([wanted] if isinstance(wanted, str) else wanted)
+            )
             return [_wrong_type(value, names, at)]
         if self.nesting == NESTING:
             raise _TooMuchWork
@@ -138,11 +154,15 @@ class _Check:
 _KeywordCheck = Callable[[_Check, Any, Mapping[str, Any], Any, tuple[str, ...]], Iterable[Fault]]
 
 
-def _reference(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
+def _reference(
+    check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...]
+) -> Iterable[Fault]:
     return check.faults(resolve_reference(check.root, given), value, at)
 
 
-def _among(check: _Check, given: list[Any], _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+def _among(
+    check: _Check, given: list[Any], _: Any, value: Any, at: tuple[str, ...]
+) -> Iterator[Fault]:
     check.work(len(given))
     if comparable(value) not in map(comparable, given):
         allowed = ", ".join(printable(repr(one)) for one in given[:10])
@@ -153,7 +173,9 @@ def _exactly(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...])
     return _among(check, [given], _, value, at)
 
 
-def _properties(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+def _properties(
+    check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]
+) -> Iterator[Fault]:
     if isinstance(value, dict):
         for name, inner in given.items():
             if name in value:
@@ -195,7 +217,9 @@ def _items(
             yield from check.faults(given, value[place], (*at, str(place)))
 
 
-def _first_items(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+def _first_items(
+    check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]
+) -> Iterator[Fault]:
     if isinstance(value, list):
         for place, (inner, one) in enumerate(zip(given, value, strict=False)):
             yield from check.faults(inner, one, (*at, str(place)))
@@ -221,20 +245,28 @@ def _any(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> 
             return ()
         tried.append(found)
     here = pointer_to(at)
-    mistyped = [one for found in tried for one in found if isinstance(one, _WrongType) and one.at == here]
+    mistyped = [
+        one for found in tried for one in found if isinstance(one, _WrongType) and one.at == here
+    ]
     if len(mistyped) == len(tried):
         return (_wrong_type(value, " or ".join(dict.fromkeys(one.wanted for one in mistyped)), at),)
     # If only one alternative has the right type, report its faults.
-    meant = [found for found in tried if not (isinstance(found[0], _WrongType) and found[0].at == here)]
+    meant = [
+        found for found in tried if not (isinstance(found[0], _WrongType) and found[0].at == here)
+    ]
     if len(meant) == 1:
         return meant[0]
     return (Fault(here, f"matches none of its {len(given)} alternatives"),)
 
 
-def _one(check: _Check, given: Any, schema: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
+def _one(
+    check: _Check, given: Any, schema: Any, value: Any, at: tuple[str, ...]
+) -> Iterable[Fault]:
     fitting = sum(not check.faults(inner, value, at) for inner in given)
     if fitting > 1:
-        return (Fault(pointer_to(at), f"matches {fitting} alternatives; it must match exactly one"),)
+        return (
+            Fault(pointer_to(at), f"matches {fitting} alternatives; it must match exactly one"),
+        )
     return () if fitting else _any(check, given, schema, value, at)
 
 
@@ -244,7 +276,8 @@ def _pattern(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...])
     check.work(PATTERN_STEPS)
     if len(value) > TEXT_LENGTH:
         yield Fault(
-            pointer_to(at), f"has {len(value)} characters; a text with a pattern has at most {TEXT_LENGTH}"
+            pointer_to(at),
+            f"has {len(value)} characters; a text with a pattern has at most {TEXT_LENGTH}",
         )
         return
     if not matches(given, value):
@@ -284,8 +317,12 @@ _CHECKS: dict[str, _KeywordCheck] = {
     "format": _format,
     "minimum": _bound(_NUMBER, lambda value, limit: value >= limit, "is less than {limit}"),
     "maximum": _bound(_NUMBER, lambda value, limit: value <= limit, "is more than {limit}"),
-    "exclusiveMinimum": _bound(_NUMBER, lambda value, limit: value > limit, "is not more than {limit}"),
-    "exclusiveMaximum": _bound(_NUMBER, lambda value, limit: value < limit, "is not less than {limit}"),
+    "exclusiveMinimum": _bound(
+        _NUMBER, lambda value, limit: value > limit, "is not more than {limit}"
+    ),
+    "exclusiveMaximum": _bound(
+        _NUMBER, lambda value, limit: value < limit, "is not less than {limit}"
+    ),
     "multipleOf": _bound(
         _NUMBER,
         lambda value, unit: (
@@ -293,10 +330,18 @@ _CHECKS: dict[str, _KeywordCheck] = {
         ),
         "is not a multiple of {limit}",
     ),
-    "minLength": _bound((str,), lambda text, limit: len(text) >= limit, "is shorter than {limit} characters"),
-    "maxLength": _bound((str,), lambda text, limit: len(text) <= limit, "is longer than {limit} characters"),
-    "minItems": _bound((list,), lambda items, limit: len(items) >= limit, "has fewer entries than {limit}"),
-    "maxItems": _bound((list,), lambda items, limit: len(items) <= limit, "has more entries than {limit}"),
+    "minLength": _bound(
+        (str,), lambda text, limit: len(text) >= limit, "is shorter than {limit} characters"
+    ),
+    "maxLength": _bound(
+        (str,), lambda text, limit: len(text) <= limit, "is longer than {limit} characters"
+    ),
+    "minItems": _bound(
+        (list,), lambda items, limit: len(items) >= limit, "has fewer entries than {limit}"
+    ),
+    "maxItems": _bound(
+        (list,), lambda items, limit: len(items) <= limit, "has more entries than {limit}"
+    ),
     "minProperties": _bound(
         (dict,), lambda fields, limit: len(fields) >= limit, "has fewer fields than {limit}"
     ),
@@ -334,7 +379,10 @@ class Shape:
             for name, field in at.get("properties", {}).items()
             if name not in value and isinstance(field, Mapping) and field.get("default") is not None
         }
-        return {**{name: self.completed(inner, (*path, name)) for name, inner in value.items()}, **defaults}
+        return {
+            **{name: self.completed(inner, (*path, name)) for name, inner in value.items()},
+            **defaults,
+        }
 
     def types_at(self, path: tuple[str, ...]) -> frozenset[str]:
         """Return the JSON types that the schema names for a path; empty if it names none."""
@@ -350,7 +398,9 @@ class Shape:
 
     def defines(self, path: tuple[str, ...]) -> bool:
         """True if the schema names the field at a path."""
-        return bool(path) and any(path[-1] in at.get("properties", {}) for at in self._at(path[:-1]))
+        return bool(path) and any(
+            path[-1] in at.get("properties", {}) for at in self._at(path[:-1])
+        )
 
     def allows(self, name: str) -> bool:
         """True if a document may have a field of that name."""
@@ -374,7 +424,9 @@ class Shape:
             schema = waiting.pop()
             if isinstance(schema, Mapping) and id(schema) not in seen:
                 seen[id(schema)] = schema
-                waiting += [inner for word in ("allOf", "anyOf", "oneOf") for inner in schema.get(word, ())]
+                waiting += [
+                    inner for word in ("allOf", "anyOf", "oneOf") for inner in schema.get(word, ())
+                ]
                 if "$ref" in schema:
                     waiting.append(resolve_reference(self._root, schema["$ref"]))
         return list(seen.values())

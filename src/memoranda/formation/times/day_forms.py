@@ -6,7 +6,15 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from memoranda.formation.times.day_arithmetic import DAY, WEEK, later, month_length, one_day, period, span
+from memoranda.formation.times.day_arithmetic import (
+    DAY,
+    WEEK,
+    later,
+    month_length,
+    one_day,
+    period,
+    span,
+)
 from memoranda.formation.times.period_forms import month_in
 from memoranda.formation.times.time_context import Saying, Tense
 from memoranda.formation.times.time_forms import STEP, WHICH, form
@@ -69,7 +77,9 @@ def _counted_from(found: re.Match[str], saying: Saying) -> DaySpan:
 
 @form(r"N:(\d) U:week (?:AT|FROM) WD:(\d)|WD:(\d) IN N:(\d) U:week")
 def _weeks_after(found: re.Match[str], saying: Saying) -> DaySpan:
-    return one_day(_coming(int(found[2] or found[3]), saying.today) + int(found[1] or found[4]) * WEEK)
+    return one_day(
+        _coming(int(found[2] or found[3]), saying.today) + int(found[1] or found[4]) * WEEK
+    )
 
 
 @form(
@@ -85,7 +95,9 @@ def _day_of_month(found: re.Match[str], saying: Saying) -> DaySpan | None:
         first = later(today.replace(day=1), "month", STEP[found["which"]])
         return _checked(first.replace(day=day), found["weekday"])
     months = [later(today.replace(day=1), "month", step) for step in range(-12, 13)]
-    days = [month.replace(day=day) for month in months if day <= month_length(month.year, month.month)]
+    days = [
+        month.replace(day=day) for month in months if day <= month_length(month.year, month.month)
+    ]
     if found["weekday"] is not None:
         days = [one for one in days if one.weekday() == int(found["weekday"])]
     return _nearest(days, saying)
@@ -135,7 +147,9 @@ def _date(found: re.Match[str], saying: Saying) -> DaySpan | None:
     return period(date(year, month, 1), "month") if found["weekday"] is None else None
 
 
-def _dated(year: int, month: int, day: int, saying: Saying, weekday: str | None = None) -> DaySpan | None:
+def _dated(
+    year: int, month: int, day: int, saying: Saying, weekday: str | None = None
+) -> DaySpan | None:
     """Return a day of a year; without a year (0), of the one that tense and weekday choose."""
     if year:
         return _checked(date(year, month, day), weekday)

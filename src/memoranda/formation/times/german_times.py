@@ -36,9 +36,7 @@ _NUMBERS: Final = (
     "vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig"
 )
 _TEENS: Final = "elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn"
-_TENS: Final = (
-    "zwanzig einundzwanzig zweiundzwanzig dreiundzwanzig vierundzwanzig fünfundzwanzig sechsundzwanzig"
-)
+_TENS: Final = "zwanzig einundzwanzig zweiundzwanzig dreiundzwanzig vierundzwanzig fünfundzwanzig sechsundzwanzig"
 
 
 def _forms(stems: str, ends: str = "e|en|er|es|em") -> str:
@@ -149,7 +147,10 @@ GERMAN: Final = Lexicon(
         "OR": "oder|außer",
         "!": "vielleicht|eventuell|wahrscheinlich|möglicherweise|um diese zeit|darauf|danach|folgende|folgenden|folgender|folgendes|nacht auf|nacht zu|nacht zum|in der nacht auf|in der nacht zum|knapp|fast|gut|mindestens|mehr als|weniger als|jeden|jede|jedes|jeder|jedem|alle|nach|einige|einigen|ein paar|paar|mehrere|mehreren|nicht|nie|wöchentlich|täglich|"
         "monatlich|bald|weile|einer weile|neulich|kürzlich|irgendwann|wenigen|viele|vielen",
-        **{f"WD:{place} PART": _forms(names.split("|")[0], _PARTS) for place, names in enumerate(_WEEKDAYS)},
+        **{
+            f"WD:{place} PART": _forms(names.split("|")[0], _PARTS)
+            for place, names in enumerate(_WEEKDAYS)
+        },
         **counted("WD", _WEEKDAYS),
         **counted("M", _MONTHS, 1),
     },

@@ -80,14 +80,21 @@ class Lexicon:
         pieces: list[Piece] = []
         at = 0
         while at < len(words):
-            length, token = self._phrase([found for found, _, _ in words[at : at + 2 * _LONGEST_PHRASE]])
+            length, token = self._phrase(
+                [found for found, _, _ in words[at : at + 2 * _LONGEST_PHRASE]]
+            )
             if token is None:
                 length, token = 1, _numeric(words[at][0], text)
             start, end = words[at][1], words[at + length - 1][2]
             pieces += [
-                Piece(one, start, end) for one in ((token.split() or ("",)) if token is not None else (None,))
+                Piece(one, start, end)
+                for one in ((token.split() or ("",)) if token is not None else (None,))
             ]
-            if len(pieces) > 1 and pieces[-1].token is not None and self._is_day(words[at - 1 : at + 1]):
+            if (
+                len(pieces) > 1
+                and pieces[-1].token is not None
+                and self._is_day(words[at - 1 : at + 1])
+            ):
                 pieces[-1] = pieces[-1]._replace(token=pieces[-1].token.replace("N:", "ORD:"))
             at += length
         return pieces
@@ -95,7 +102,9 @@ class Lexicon:
     def _is_day(self, words: Sequence[tuple[re.Match[str], int, int]]) -> bool:
         """True if the second of two words is a number behind an article of days."""
         return (
-            len(words) == 2 and words[0][0]["word"] in self.day_articles and words[1][0]["number"] is not None
+            len(words) == 2
+            and words[0][0]["word"] in self.day_articles
+            and words[1][0]["number"] is not None
         )
 
     def _phrase(self, found: Sequence[re.Match[str]]) -> tuple[int, str | None]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memoranda.formation.times.day_arithmetic import DAY, WEEK, later, one_day, period, season, span, weekend
+from memoranda.formation.times.day_arithmetic import (
+    DAY,
+    WEEK,
+    later,
+    one_day,
+    period,
+    season,
+    span,
+    weekend,
+)
 from memoranda.formation.times.time_context import Role, Saying
 from memoranda.formation.times.time_forms import AHEAD, DAYS_GIVEN, STEP, WHICH, form, plain
 from memoranda.model.memories import DaySpan, Granularity
@@ -16,7 +25,9 @@ def _in_period(found: re.Match[str], saying: Saying) -> DaySpan:
     """Return "next year in March" and "next month on the 5th"."""
     if found[1]:
         return period(date(saying.today.year + STEP[found[1]], int(found[2]), 1), "month")
-    return one_day(later(saying.today.replace(day=1), "month", STEP[found[3]]).replace(day=int(found[4])))
+    return one_day(
+        later(saying.today.replace(day=1), "month", STEP[found[3]]).replace(day=int(found[4]))
+    )
 
 
 @form(r"(?:START|END) U:day|END DAY:0")
@@ -57,7 +68,9 @@ def _month(found: re.Match[str], saying: Saying) -> DaySpan | None:
         return month_in(month, today.year + (month <= today.month), saying)
     year = today.year if which or found["other"] else 0
     return month_in(
-        month, int(found["year"] or 0) or year + (STEP[found["other"]] if found["other"] else 0), saying
+        month,
+        int(found["year"] or 0) or year + (STEP[found["other"]] if found["other"] else 0),
+        saying,
     )
 
 
@@ -65,7 +78,11 @@ def month_in(month: int, year: int, saying: Saying) -> DaySpan:
     """Return a month of a year; without a year (0), the last that has begun, or the first that has not ended."""
     today = saying.today
     if not year:
-        year = today.year + (month < today.month) if saying.is_future else today.year - (month > today.month)
+        year = (
+            today.year + (month < today.month)
+            if saying.is_future
+            else today.year - (month > today.month)
+        )
     return period(date(year, month, 1), "month")
 
 
@@ -105,14 +122,18 @@ def _quarter(found: re.Match[str], saying: Saying) -> DaySpan | None:
     month = 3 * nth - 2
     year = int(found["year"] or 0) or (today.year + STEP[found["which"]] if found["which"] else 0)
     if not year:
-        quarters = [period(date(one, month, 1), "quarter") for one in range(today.year - 1, today.year + 2)]
+        quarters = [
+            period(date(one, month, 1), "quarter") for one in range(today.year - 1, today.year + 2)
+        ]
         if saying.is_future:
             return next(one for one in quarters if one.after > today)
         return [one for one in quarters if one.first <= today][-1]
     return period(date(year, month, 1), "quarter")
 
 
-@form(rf"ORD:(?P<nth>[12]) (?:HALF|U:half)(?:(?: IN)? Y:(?P<year>\d+)|(?: IN)? (?P<which>{WHICH}) U:year)")
+@form(
+    rf"ORD:(?P<nth>[12]) (?:HALF|U:half)(?:(?: IN)? Y:(?P<year>\d+)|(?: IN)? (?P<which>{WHICH}) U:year)"
+)
 def _half_year(found: re.Match[str], saying: Saying) -> DaySpan:
     year = int(found["year"] or saying.today.year + STEP[found["which"] or ""])
     return period(date(year, 1 if found["nth"] == "1" else 7, 1), "half")

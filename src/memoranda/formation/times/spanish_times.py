@@ -35,7 +35,9 @@ _NUMBERS: Final = (
     "dieciocho diecinueve veinte veintiuno|veintiún|veintiuna veintidós|veintidos veintitrés|veintitres veinticuatro veinticinco "
     "veintiséis|veintiseis veintisiete veintiocho veintinueve treinta treinta~y~uno"
 )
-_ORDINALS: Final = "primero|primer|primera segundo|segunda tercero|tercer|tercera cuarto|cuarta quinto|quinta"
+_ORDINALS: Final = (
+    "primero|primer|primera segundo|segunda tercero|tercer|tercera cuarto|cuarta quinto|quinta"
+)
 
 SPANISH: Final = Lexicon(
     code="es",

@@ -13,7 +13,16 @@ from memoranda.model.memories import DaySpan, Granularity
 
 #: "this", "next", "the last but one" as tokens, and how many units away each is.
 WHICH: Final = r"(?:LAST2?|NEXT2?|THIS|COMING|SOON)"
-STEP: Final = {"": 0, "THIS": 0, "LAST": -1, "NEXT": 1, "LAST2": -2, "NEXT2": 2, "COMING": 1, "SOON": 1}
+STEP: Final = {
+    "": 0,
+    "THIS": 0,
+    "LAST": -1,
+    "NEXT": 1,
+    "LAST2": -2,
+    "NEXT2": 2,
+    "COMING": 1,
+    "SOON": 1,
+}
 #: Which of them lie ahead.
 AHEAD: Final = frozenset({"NEXT", "COMING", "SOON"})
 #: Granularities of a single day.

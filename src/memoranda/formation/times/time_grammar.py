@@ -15,7 +15,9 @@ from memoranda.model.memories import DaySpan, Granularity
 
 #: These modules add their forms to the list when they are imported.
 FORM_MODULES: Final = (day_forms, period_forms)
-_LEAD: Final = re.compile(r"(?:(?:AT|IN|SINCE|FROM|ASOF|FOR|UNTIL|TO|AND|BETWEEN|MORE|ABOUT|INCLUDED) )*")
+_LEAD: Final = re.compile(
+    r"(?:(?:AT|IN|SINCE|FROM|ASOF|FOR|UNTIL|TO|AND|BETWEEN|MORE|ABOUT|INCLUDED) )*"
+)
 #: Words after what they tell of come before it: "year before last", "semana pasada".
 _AFTERWARDS: Final = re.compile(
     r"\b((?:U|WD|M|S|HOL):[\w-]+|WEEKEND) (LAST2?|NEXT2?|THIS|COMING|SOON)\b(?! (?:U|N|M|WD|S):)"

@@ -62,7 +62,10 @@ def days_said(
         return None
     nearby = _sentence_with(text, _plain_text(around))
     tense = (
-        tense or tense_of(text, role) or tense_of(nearby, role) or tense_of(_clause_with(text, nearby), role)
+        tense
+        or tense_of(text, role)
+        or tense_of(nearby, role)
+        or tense_of(_clause_with(text, nearby), role)
     )
     untold = tense is None and role is Role.HAPPENED and nearby not in ("", text)
     found = {
@@ -116,7 +119,9 @@ def _named_parts(text: str, lexicon: Lexicon) -> Iterator[tuple[str, int]]:
                 yield "D", int(found[2])
         elif found := _DATE.fullmatch(token):
             yield from (
-                (part, int(number)) for part, number in zip("YMD", found.groups(), strict=True) if int(number)
+                (part, int(number))
+                for part, number in zip("YMD", found.groups(), strict=True)
+                if int(number)
             )
 
 
@@ -153,7 +158,9 @@ def expressions(text: str, lexicon: Lexicon, saying: Saying) -> list[Expression]
     return list(_expressions(text, pieces, lexicon, saying))
 
 
-def _expressions(text: str, pieces: list[Piece], lexicon: Lexicon, saying: Saying) -> Iterator[Expression]:
+def _expressions(
+    text: str, pieces: list[Piece], lexicon: Lexicon, saying: Saying
+) -> Iterator[Expression]:
     """Yield the times among words that say none: each stretch of words of time is one, or cannot be read ("every Friday")."""
     for is_time, stretch in groupby(pieces, lambda piece: piece.token is not None):
         run = list(stretch)

@@ -27,17 +27,24 @@ class ChatModels:
     def __init__(self, model: BaseChatModel, *, name: str | None = None) -> None:
         self.model = model
         own = next(
-            (str(found) for one in ("model_name", "model") if (found := getattr(model, one, None))), ""
+            (str(found) for one in ("model_name", "model") if (found := getattr(model, one, None))),
+            "",
         )
         self._name = name or f"{type(model).__name__}:{own or model._llm_type}"
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Ask the chat model once and return its answer."""
         try:
-            reply = await self.model.ainvoke(_messages(request), {"run_name": f"memoranda {request.task}"})
+            reply = await self.model.ainvoke(
+                _messages(request), {"run_name": f"memoranda {request.task}"}
+            )
         except Exception as exc:
             status = getattr(exc, "status_code", None)
-            if isinstance(exc, OSError) or status in _LATER or (isinstance(status, int) and status >= 500):
+            if (
+                isinstance(exc, OSError)
+                or status in _LATER
+                or (isinstance(status, int) and status >= 500)
+            ):
                 raise ModelDown(f"{self._name} did not answer ({type(exc).__name__})") from exc
             raise
         text = reply.text if isinstance(reply.text, str) else reply.text()

@@ -83,7 +83,9 @@ class FormedItems:
         # A book filters by the schema of a document; notes without one, and other filters, are passed over here.
         only = {"schema": schema} if schema not in (None, NOTE) else {}
         most_recalled = most if passes is None and schema != NOTE else _RECALLED
-        notes = self._recalled(owner, query, most_recalled, only) if query else self._notes(owner, only)
+        notes = (
+            self._recalled(owner, query, most_recalled, only) if query else self._notes(owner, only)
+        )
         async for item in notes:
             if schema in (None, item.schema) and (passes is None or passes(item.value)):
                 found.append(item)
@@ -93,7 +95,9 @@ class FormedItems:
         if len(found) >= most:
             return found
         documents = await self._documents(owner, schema)
-        return [*found, *(item for item in documents if passes is None or passes(item.value))][:most]
+        return [*found, *(item for item in documents if passes is None or passes(item.value))][
+            :most
+        ]
 
     async def _given(self, owner: Owner, notes: Sequence[FormedItem]) -> None:
         """Note that an agent was given notes; of somebody who only reads nothing is noted."""
@@ -109,13 +113,17 @@ class FormedItems:
     async def put(self, owner: Owner, schema: str, key: str, value: Mapping[str, Any]) -> None:
         """Let the person set a document or a note: what a person sets is pinned, and conversations leave it."""
         if key == schema:
-            await self._book.profiles.put(owner, value, schema=schema, audience="global", as_owner=True)
+            await self._book.profiles.put(
+                owner, value, schema=schema, audience="global", as_owner=True
+            )
             return
         held = await self._memory(owner, key)
         fields = _note_fields(schema, value)
         if held is None:
             name = None if _as_id(key) else key
-            await self._book.remember(owner, **fields, external_id=name, audience="global", as_owner=True)
+            await self._book.remember(
+                owner, **fields, external_id=name, audience="global", as_owner=True
+            )
         else:
             await self._book.update(owner, held.id, **fields, pinned=True, as_owner=True)
 
@@ -129,14 +137,18 @@ class FormedItems:
             return
         held = await self._memory(owner, key)
         if held is not None and note_item(held).schema == schema:
-            await self._book.memories.retract(owner, held.id, reason="deleted in the store", as_owner=True)
+            await self._book.memories.retract(
+                owner, held.id, reason="deleted in the store", as_owner=True
+            )
 
     async def _memory(self, owner: Owner, key: str) -> Memory | None:
         """Return the memory with an id, or the one that replaced it; None if the view sees none that holds."""
         seen: set[UUID] = set()
         try:
             held = await self._book.records.get(owner, key, **self._who)
-            while isinstance(held, Memory) and held.superseded_by is not None and held.id not in seen:
+            while (
+                isinstance(held, Memory) and held.superseded_by is not None and held.id not in seen
+            ):
                 seen.add(held.id)
                 held = await self._book.records.get(owner, held.superseded_by, **self._who)
         except NotFound:
@@ -151,7 +163,10 @@ class FormedItems:
         found = []
         for name in names if schema is None else [schema]:
             body = await self._book.profiles.get(owner, name, **self._who)
-            times = [one.recorded_at for one in await self._book.profiles.documents(owner, name, **self._who)]
+            times = [
+                one.recorded_at
+                for one in await self._book.profiles.documents(owner, name, **self._who)
+            ]
             if body and times:
                 found.append(FormedItem(name, name, body, min(times), max(times)))
         return found
@@ -179,7 +194,9 @@ class FormedItems:
         self, owner: Owner, query: str, limit: int, only: Mapping[str, Any]
     ) -> AsyncIterator[FormedItem]:
         most = max(1, min(limit, _RECALLED))
-        hits = await self._book.recall(owner, query, types="memory", only=only, limit=most, **self._who)
+        hits = await self._book.recall(
+            owner, query, types="memory", only=only, limit=most, **self._who
+        )
         for hit in hits:
             if isinstance(hit.record, Memory):
                 yield note_item(hit.record, hit.score)
@@ -194,13 +211,17 @@ def note_item(memory: Memory, score: float | None = None) -> FormedItem:
     else:
         name, value = NOTE, {"content": memory.content, "context": memory.applies_when}
     learnt = memory.observed_at
-    return FormedItem(name, str(memory.id), value, min(learnt, memory.recorded_at), memory.recorded_at, score)
+    return FormedItem(
+        name, str(memory.id), value, min(learnt, memory.recorded_at), memory.recorded_at, score
+    )
 
 
 def _note_fields(schema: str, value: Mapping[str, Any]) -> dict[str, Any]:
     if schema != NOTE:
         content = "; ".join(
-            f"{name.replace('_', ' ')}: {one}" for name, one in value.items() if one not in (None, "", [])
+            f"{name.replace('_', ' ')}: {one}"
+            for name, one in value.items()
+            if one not in (None, "", [])
         )
         return {"content": content, "data": {"schema": schema, "document": dict(value)}}
     unknown = sorted(set(value) - {"content", "context"})
@@ -230,7 +251,9 @@ class FormedMemories(BaseStore):
 
     supports_ttl = True
 
-    def __init__(self, book: Book, others: BaseStore, *, root: str = "memories", **who: Unpack[Who]) -> None:
+    def __init__(
+        self, book: Book, others: BaseStore, *, root: str = "memories", **who: Unpack[Who]
+    ) -> None:
         as_view(who)
         self._book, self._others, self._root = book, others, root
         self._items = FormedItems(book, who)
@@ -291,7 +314,8 @@ class FormedMemories(BaseStore):
             most = op.offset + op.limit
             items = await self._items.search(owner, schema, op.query, most, _passing(op.filter))
             return [
-                SearchItem(**self._fields(owner, item), score=item.score) for item in items[op.offset : most]
+                SearchItem(**self._fields(owner, item), score=item.score)
+                for item in items[op.offset : most]
             ]
         assert isinstance(op, ListNamespacesOp)
         return await self._namespaces(owner, op)
@@ -299,7 +323,9 @@ class FormedMemories(BaseStore):
     async def _namespaces(self, owner: Owner, op: ListNamespacesOp) -> list[Labels]:
         held = sorted((self._root, owner.id, name) for name in await self._items.schemas(owner))
         for condition in op.match_conditions or ():
-            held = [one for one in held if _matches(one, condition.match_type, tuple(condition.path))]
+            held = [
+                one for one in held if _matches(one, condition.match_type, tuple(condition.path))
+            ]
         cut = list(dict.fromkeys(one[: op.max_depth] for one in held))
         return cut[op.offset : op.offset + op.limit]
 

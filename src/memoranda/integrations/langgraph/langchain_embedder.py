@@ -22,7 +22,9 @@ class LangChainEmbedder:
 
     def __init__(self, embed: Any, dims: int, *, name: str | None = None) -> None:
         if type(dims) is not int:
-            raise InvalidInput(f"index.dims: give the number of dimensions, not {dims!r}", field="index.dims")
+            raise InvalidInput(
+                f"index.dims: give the number of dimensions, not {dims!r}", field="index.dims"
+            )
         self.embeddings = ensure_embeddings(embed)
         self._dimension = dims
         self._embedding = Embedding("langchain", name or _name_of(embed), dims)
@@ -38,7 +40,9 @@ class LangChainEmbedder:
 
     async def query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question."""
-        vector: NDArray[np.float32] = self._units([await self._asked(self.embeddings.aembed_query(text))])[0]
+        vector: NDArray[np.float32] = self._units(
+            [await self._asked(self.embeddings.aembed_query(text))]
+        )[0]
         return vector
 
     async def close(self) -> None:
@@ -69,6 +73,7 @@ def _name_of(embed: Any) -> str:
         return embed
     kind = embed if hasattr(embed, "__qualname__") else type(embed)
     model = next(
-        (str(found) for name in ("model", "model_name") if (found := getattr(embed, name, None))), ""
+        (str(found) for name in ("model", "model_name") if (found := getattr(embed, name, None))),
+        "",
     )
     return f"{kind.__module__}.{kind.__qualname__}{f':{model}' if model else ''}"

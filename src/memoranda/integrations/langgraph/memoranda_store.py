@@ -30,7 +30,14 @@ from memoranda.integrations.langgraph.langchain_embedder import LangChainEmbedde
 from memoranda.integrations.langgraph.owner_batches import OwnerBatches, OwnerQueues
 from memoranda.model.records import Owner
 from memoranda.sync import SyncBook, open_sync
-from memoranda.wire.langgraph_store import AudienceOf, Labels, NamespaceOwners, OwnerOf, Place, paths_of
+from memoranda.wire.langgraph_store import (
+    AudienceOf,
+    Labels,
+    NamespaceOwners,
+    OwnerOf,
+    Place,
+    paths_of,
+)
 
 
 def owner_from_run(name: str = "user_id") -> OwnerOf:
@@ -70,7 +77,8 @@ class HomeLoop:
             self.book, self.loop = book, _here()
         else:
             raise InvalidInput(
-                f"book: give an open book or the address of one, not {type(book).__name__}", field="book"
+                f"book: give an open book or the address of one, not {type(book).__name__}",
+                field="book",
             )
         if self._own is None and embed is not None:
             self._compare(embed)
@@ -89,7 +97,9 @@ class HomeLoop:
     def check(self) -> None:
         """Raise ``StorageError`` if the loop has ended, with its book."""
         if self.loop.is_closed():
-            raise StorageError("the book of this store is closed: open it again, and make a new store")
+            raise StorageError(
+                "the book of this store is closed: open it again, and make a new store"
+            )
 
     def _compare(self, embed: LangChainEmbedder) -> None:
         maker = self.book.embeddings.maker
@@ -176,7 +186,9 @@ class MemorandaStore(AsyncBatchedBaseStore):
                 self._home.book,
                 self._owners,
                 who,
-                fields=None if fields is None else paths_of([fields] if isinstance(fields, str) else fields),
+                fields=None
+                if fields is None
+                else paths_of([fields] if isinstance(fields, str) else fields),
                 embeds=embedder is not None,
                 erases=as_flag(erase_deleted, "erase_deleted"),
             )
@@ -260,7 +272,10 @@ class MemorandaStore(AsyncBatchedBaseStore):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -268,7 +283,10 @@ class MemorandaStore(AsyncBatchedBaseStore):
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await asyncio.to_thread(self.close)
 
@@ -284,5 +302,7 @@ def _embedder_of(index: Mapping[str, Any] | None) -> LangChainEmbedder | None:
     if index is None or index.get("embed") is None:
         return None
     if "dims" not in index:
-        raise InvalidInput("index.dims: give the number of dimensions of the embeddings", field="index.dims")
+        raise InvalidInput(
+            "index.dims: give the number of dimensions of the embeddings", field="index.dims"
+        )
     return LangChainEmbedder(index["embed"], index["dims"], name=index.get("name"))

@@ -16,7 +16,14 @@ from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import InvalidInput
 from memoranda.model.items import Item
 from memoranda.model.records import Owner
-from memoranda.wire.langgraph_store import PAGE, Labels, NamespaceOwners, Place, StoreReads, paths_of
+from memoranda.wire.langgraph_store import (
+    PAGE,
+    Labels,
+    NamespaceOwners,
+    Place,
+    StoreReads,
+    paths_of,
+)
 
 _SECONDS_A_MINUTE = 60.0
 
@@ -71,9 +78,14 @@ class OwnerBatches:
         items = await self._got(owner, [one for one in ops if isinstance(one[0], GetOp)])
         read: dict[str, Any] = {}
         for op, place in ops:
-            if isinstance(op, (SearchOp, ListNamespacesOp)) and (asked := repr((op, place))) not in read:
+            if (
+                isinstance(op, (SearchOp, ListNamespacesOp))
+                and (asked := repr((op, place))) not in read
+            ):
                 read[asked] = await (
-                    self._searched(op, place) if isinstance(op, SearchOp) else self._listed(op, place)
+                    self._searched(op, place)
+                    if isinstance(op, SearchOp)
+                    else self._listed(op, place)
                 )
         await self._written(owner, [one for one in ops if isinstance(one[0], PutOp)])
         for call in calls:
@@ -110,7 +122,9 @@ class OwnerBatches:
         for at in range(0, len(addresses), PAGE):
             names = addresses[at : at + PAGE]
             items = await self._book.items.get_many(owner, names, **self._who)
-            found |= {name: item for name, item in zip(names, items, strict=True) if item is not None}
+            found |= {
+                name: item for name, item in zip(names, items, strict=True) if item is not None
+            }
         return found
 
     # ── searches and lists ───────────────────────────────────────────────────────────────────────────────────────
@@ -139,7 +153,9 @@ class OwnerBatches:
 
     # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _written(self, owner: Owner | None, puts: Sequence[tuple[PutOp, Place | None]]) -> None:
+    async def _written(
+        self, owner: Owner | None, puts: Sequence[tuple[PutOp, Place | None]]
+    ) -> None:
         if owner is None or not puts:
             return
         #: The last write of a name counts.
@@ -154,11 +170,15 @@ class OwnerBatches:
             await self._write(owner, audience, group)
         self._lacks_vectors = self._embeds
 
-    async def _write(self, owner: Owner, audience: Any, group: Sequence[tuple[PutOp, Place]]) -> None:
+    async def _write(
+        self, owner: Owner, audience: Any, group: Sequence[tuple[PutOp, Place]]
+    ) -> None:
         puts = [self._drafted(op, place) for op, place in group if op.value is not None]
         deletes = [(place.inner, op.key) for op, place in group if op.value is None]
         leaving = (
-            await self._book.items.get_many(owner, deletes, **self._who) if self._erases and deletes else ()
+            await self._book.items.get_many(owner, deletes, **self._who)
+            if self._erases and deletes
+            else ()
         )
         await self._book.items.write(owner, puts, deletes, audience=audience, **self._who)
         ids = [item.id for item in leaving if item is not None]
@@ -168,7 +188,13 @@ class OwnerBatches:
             await self._book.forget(owner, ids, what="record", **who)
 
     def _drafted(self, op: PutOp, place: Place) -> ItemPut:
-        index = self._fields if op.index is None else op.index if op.index is False else paths_of(op.index)
+        index = (
+            self._fields
+            if op.index is None
+            else op.index
+            if op.index is False
+            else paths_of(op.index)
+        )
         ttl = None if op.ttl is None else float(op.ttl) * _SECONDS_A_MINUTE
         try:
             value = dict(op.value or {})

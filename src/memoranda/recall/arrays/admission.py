@@ -14,7 +14,13 @@ from memoranda.recall.arrays.columns import Mask, PassageFilter
 from memoranda.recall.arrays.segments import Segment
 
 #: The condition → its facet.
-_FACETS = {"agents": "agent", "keys": "key", "subjects": "subject", "trusts": "trust", "tags": "tags"}
+_FACETS = {
+    "agents": "agent",
+    "keys": "key",
+    "subjects": "subject",
+    "trusts": "trust",
+    "tags": "tags",
+}
 
 
 def admitted(segment: Segment, only: PassageFilter) -> Mask | None:
@@ -35,13 +41,19 @@ def _masks(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
     if only.kind_prefix is not None:
         kinds = segment.columns["kind"]
         yield kinds.within(
-            [one for one in kinds.values if isinstance(one, str) and one.startswith(only.kind_prefix)]
+            [
+                one
+                for one in kinds.values
+                if isinstance(one, str) and one.startswith(only.kind_prefix)
+            ]
         )
     if only.not_statuses is not None:
         status = segment.columns["status"]
         yield status.within(status.values.keys() - only.not_statuses)
     conditions = {
-        facet: chosen for name, facet in _FACETS.items() if (chosen := getattr(only, name)) is not None
+        facet: chosen
+        for name, facet in _FACETS.items()
+        if (chosen := getattr(only, name)) is not None
     }
     if conditions:
         yield segment.facets.where(conditions)

@@ -40,7 +40,9 @@ class Column:
     def of(cls, given: Sequence[Code]) -> Column:
         """Encode the values of all rows; codes count from 0 in the order in which values first occur."""
         values = {value: code for code, value in enumerate(dict.fromkeys(given))}
-        codes = np.fromiter(map(values.__getitem__, given), np.min_scalar_type(len(values)), len(given))
+        codes = np.fromiter(
+            map(values.__getitem__, given), np.min_scalar_type(len(values)), len(given)
+        )
         return cls(values, codes)
 
     @classmethod
@@ -68,7 +70,9 @@ class Column:
             admitted = np.zeros(len(self.values), dtype=np.bool_)
             admitted[list(chosen)] = True
             return admitted.take(self.codes)
-        refused: list[Mask] = [self.codes != code for code in self.values.values() if code not in chosen]
+        refused: list[Mask] = [
+            self.codes != code for code in self.values.values() if code not in chosen
+        ]
         together: Mask = reduce(np.logical_and, refused)
         return together
 
@@ -99,7 +103,9 @@ class Series:
     @classmethod
     def joined(cls, series: Sequence[Series], kept: Sequence[Kept]) -> Series:
         """Join the kept rows of several series, in their order, and measure the bounds again."""
-        return cls.of(np.concatenate([one.numbers[keep] for one, keep in zip(series, kept, strict=True)]))
+        return cls.of(
+            np.concatenate([one.numbers[keep] for one, keep in zip(series, kept, strict=True)])
+        )
 
     def below(self, bound: int) -> Mask | None:
         """Return a mask of the rows below a bound; None: all rows."""
@@ -253,7 +259,9 @@ class SegmentVoices(NamedTuple):
         messages = types.codes == types.values.get("message", -1)
         there = messages if living is None else messages & living
         counted = np.bincount(kinds.codes[there], minlength=len(kinds.values)).tolist()
-        roles = frozenset(str(kind) for kind, count in zip(kinds.values, counted, strict=False) if count)
+        roles = frozenset(
+            str(kind) for kind, count in zip(kinds.values, counted, strict=False) if count
+        )
         return cls(roles, messages & (kinds.codes != kinds.values.get("user", -1)))
 
 

@@ -159,7 +159,9 @@ class DataColumn:
             mask[some] = True
         return mask
 
-    def _check_read(self, paths: Sequence[Path], id_of: Callable[[int], UUID], living: Mask | None) -> None:
+    def _check_read(
+        self, paths: Sequence[Path], id_of: Callable[[int], UUID], living: Mask | None
+    ) -> None:
         wanted: dict[UUID, Unread] = {}
         for row, one in self._unread:
             if (living is None or living[row]) and not all(map(one.knows, paths)):
@@ -180,7 +182,8 @@ class DataColumn:
     def _found_at(self, path: Path) -> Iterator[tuple[int, Any]]:
         """Yield the rows that have a value at a path, ascending, with the value."""
         if path == _SCHEMA:
-            known = ((row, self._schemas[row]) for row in np.flatnonzero(self._schemas != None).tolist())  # noqa: E711
+            rows = np.flatnonzero(self._schemas != None).tolist()  # noqa: E711
+            known = ((row, self._schemas[row]) for row in rows)
         else:
             # A text without the last key has no value at the path, and need not be parsed.
             key = to_json(path[-1]).decode() if path else ""

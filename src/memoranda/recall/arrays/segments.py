@@ -87,7 +87,9 @@ class Segment:
         if self.vectors is None:
             return left
         less = self.with_vector - int(self.vectors.present[rows].sum())
-        return replace(left, vector_sum=self.vector_sum - self.vectors.sum_of(rows), with_vector=less)
+        return replace(
+            left, vector_sum=self.vector_sum - self.vectors.sum_of(rows), with_vector=less
+        )
 
     def is_worn(self) -> bool:
         """True if enough passages were removed to rewrite the segment; False if none is left, as it is then dropped."""
@@ -109,7 +111,9 @@ class Segment:
         """The speakers in the segment's messages."""
         return SegmentVoices.of(self.columns["type"], self.columns["kind"], self.mask)
 
-    def occurrences(self, hashes: NDArray[np.uint64], words: Sequence[int]) -> Iterator[Occurrences]:
+    def occurrences(
+        self, hashes: NDArray[np.uint64], words: Sequence[int]
+    ) -> Iterator[Occurrences]:
         """Yield for each word the rows with any of its terms, ascending, and how often each row contains them.
 
         ``words`` gives the word of each hash, ascending. The rows include some that are no longer living.
@@ -120,7 +124,9 @@ class Segment:
         there = np.flatnonzero(self.hashes.take(at, mode="clip") == hashes)
         at = at.take(there)
         starts, ends = self.offsets.take(at).tolist(), self.offsets.take(at + 1).tolist()
-        present = list(zip(map(words.__getitem__, there.tolist()), map(slice, starts, ends), strict=True))
+        present = list(
+            zip(map(words.__getitem__, there.tolist()), map(slice, starts, ends), strict=True)
+        )
         for word, pieces in groupby(present, key=itemgetter(0)):
             spans = [span for _, span in pieces]
             if len(spans) == 1:
@@ -132,7 +138,9 @@ class Segment:
             rows = np.flatnonzero(together).astype(np.int32)
             yield word, rows, together[rows]
 
-    def postings(self, base: int) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
+    def postings(
+        self, base: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
         """Return the living postings, by term and row, with the rows renumbered from ``base``."""
         hashes = np.repeat(self.hashes, np.diff(self.offsets))
         if self.mask is None:
@@ -143,7 +151,15 @@ class Segment:
 
     def nbytes(self, *, wide: bool) -> int:
         """Return the bytes that the segment takes; ``wide`` if its vectors are compared number by number."""
-        arrays = [self.ids, self.by_id, self.lengths, self.places, self.hashes, self.offsets, self.rows]
+        arrays = [
+            self.ids,
+            self.by_id,
+            self.lengths,
+            self.places,
+            self.hashes,
+            self.offsets,
+            self.rows,
+        ]
         mask = 0 if self.mask is None else self.mask.nbytes
         columns = sum(column.nbytes() for column in self.columns.values())
         series = sum(one.numbers.nbytes for one in self.series.values())
@@ -164,12 +180,16 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
         )
     terms = sizes // _TERM_BYTES
     ends = (terms * _HASH_BYTES).tolist()
-    hashes = np.frombuffer(b"".join([one[:end] for one, end in zip(packed, ends, strict=True)]), dtype="<u8")
+    hashes = np.frombuffer(
+        b"".join([one[:end] for one, end in zip(packed, ends, strict=True)]), dtype="<u8"
+    )
     counts = np.frombuffer(
         b"".join([one[end:] for one, end in zip(packed, ends, strict=True)]), dtype=np.uint8
     )
     running = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    columns = {name: Column.of(column(name)) for name in ("type", "kind", "status", "thread", "facets")}
+    columns = {
+        name: Column.of(column(name)) for name in ("type", "kind", "status", "thread", "facets")
+    }
     return _assembled(
         ids=np.array(column("id"), dtype="S16"),
         lengths=np.diff(running[np.concatenate(([0], np.cumsum(terms)))]).astype(np.int32),
@@ -218,7 +238,9 @@ def _kin(packed: Sequence[bytes], types: Sequence[str]) -> Numbers:
 
 
 def _moments(given: Sequence[int | None], *, missing: int) -> Series:
-    return Series.of(np.array([missing if moment is None else moment for moment in given], dtype=np.int64))
+    return Series.of(
+        np.array([missing if moment is None else moment for moment in given], dtype=np.int64)
+    )
 
 
 def join(segments: Sequence[Segment]) -> Segment:
@@ -235,11 +257,19 @@ def join(segments: Sequence[Segment]) -> Segment:
         lengths=np.concatenate([segment.lengths[keep] for segment, keep in pairs]),
         places=np.concatenate([segment.places[keep] for segment, keep in pairs]),
         columns={
-            name: Column.joined([one.columns[name] for one in segments], kept) for name in first.columns
+            name: Column.joined([one.columns[name] for one in segments], kept)
+            for name in first.columns
         },
-        series={name: Series.joined([one.series[name] for one in segments], kept) for name in first.series},
-        data=DataColumn.joined([one.data for one in segments], kept, [len(one.ids) for one in segments]),
-        vectors=Vectors.joined([(segment.vectors, keep, segment.living) for segment, keep in pairs]),
+        series={
+            name: Series.joined([one.series[name] for one in segments], kept)
+            for name in first.series
+        },
+        data=DataColumn.joined(
+            [one.data for one in segments], kept, [len(one.ids) for one in segments]
+        ),
+        vectors=Vectors.joined(
+            [(segment.vectors, keep, segment.living) for segment, keep in pairs]
+        ),
         hashes=np.concatenate(hashes),
         rows=np.concatenate(rows),
         counts=np.concatenate(counts),
@@ -262,7 +292,11 @@ def _assembled(
     """Make a segment of living rows from one posting per element, rows ascending."""
     order = _stable_order(hashes)
     spelled = hashes[order]
-    starts = np.flatnonzero(np.concatenate(([True], spelled[1:] != spelled[:-1]))) if len(spelled) else order
+    starts = (
+        np.flatnonzero(np.concatenate(([True], spelled[1:] != spelled[:-1])))
+        if len(spelled)
+        else order
+    )
     return Segment(
         ids=ids,
         by_id=ids.argsort().astype(np.int32),

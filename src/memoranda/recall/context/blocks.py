@@ -62,7 +62,9 @@ class EntryWriter:
 
     def experience(self, line: ExperienceLine) -> ContextEntry:
         """Make the entry of a line of experience."""
-        return self._entry(line, [_day(line.observed_at), _name(line.field)], line.line, (line.id.int,))
+        return self._entry(
+            line, [_day(line.observed_at), _name(line.field)], line.line, (line.id.int,)
+        )
 
     def profile(
         self, documents: Sequence[ProfileDocument], twice: Collection[FieldPlace] = ()
@@ -75,7 +77,11 @@ class EntryWriter:
         for (schema, field), document in merged(documents).items():
             value = document.body[field]
             if isinstance(value, (list, tuple)):
-                value = [item for at, item in enumerate(value) if FieldPlace(schema, field, at) not in twice]
+                value = [
+                    item
+                    for at, item in enumerate(value)
+                    if FieldPlace(schema, field, at) not in twice
+                ]
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             name = field if schema == "Profile" else f"{schema}.{field}"
             label = [_day(document.recorded_at), _name(name)]
@@ -148,7 +154,9 @@ class EntryWriter:
         label = in_brackets(", ".join(labels))
         head = f"- [{label}] "
         line, tokens, cut = self._cut(head, text, part, newest_last=newest_last)
-        return ContextEntry(record.id, record.type, line, order, tokens, cut, label, line[len(head) :])
+        return ContextEntry(
+            record.id, record.type, line, order, tokens, cut, label, line[len(head) :]
+        )
 
     def _cut(
         self, head: str, text: str, part: AnsweringPart | None, *, newest_last: bool
@@ -173,7 +181,9 @@ def _part(text: str, length: int, part: AnsweringPart | None, *, newest_last: bo
     """Cut a text to a length, and mark the cut."""
     if part is not None and length >= _SHORTEST_PART:
         return excerpt_at(text, *part.within(length)).text
-    return f"…{text[len(text) - length :].lstrip()}" if newest_last else f"{text[:length].rstrip()}…"
+    return (
+        f"…{text[len(text) - length :].lstrip()}" if newest_last else f"{text[:length].rstrip()}…"
+    )
 
 
 def _role(message: Message) -> str:
@@ -211,7 +221,9 @@ def _name(field: str) -> str:
 def now_line(moment: datetime, zone: tzinfo) -> str:
     """Return the line that tells an agent the time, in the reader's zone and in UTC."""
     local, utc = moment.astimezone(zone), moment.astimezone(UTC)
-    line = f"It is now {_WEEKDAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} in {one_line(str(zone))}"
+    line = (
+        f"It is now {_WEEKDAYS[local.weekday()]}, {local:%Y-%m-%d %H:%M} in {one_line(str(zone))}"
+    )
     return line + (f" ({utc:%Y-%m-%d %H:%M} UTC)." if local.utcoffset() else ".")
 
 

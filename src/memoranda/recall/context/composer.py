@@ -38,7 +38,9 @@ _LEAST = 48
 STANDING_PART = 4
 #: Turns of other conversations take at most this fraction of the budget.
 OTHERS_PART = 4
-_EXPERIENCE, _PROFILE, _MEMORIES, _GROUP_MEMORIES, _EPISODES, _OTHERS, _PASSAGES, _CONVERSATION = BLOCKS
+_EXPERIENCE, _PROFILE, _MEMORIES, _GROUP_MEMORIES, _EPISODES, _OTHERS, _PASSAGES, _CONVERSATION = (
+    BLOCKS
+)
 #: The blocks to which unused tokens go, in this order.
 _REFILLED: Final = (_MEMORIES, _GROUP_MEMORIES, _EPISODES, _PROFILE, _EXPERIENCE)
 
@@ -108,7 +110,9 @@ class _Draft:
     def waiting(self, block: str, entries: Sequence[ContextEntry]) -> list[ContextEntry]:
         """Return the entries of a block that are neither placed nor ruled out."""
         there = {id(entry) for entry in self.of(block)}
-        return [entry for entry in entries if id(entry) not in there and id(entry) not in self.ruled_out]
+        return [
+            entry for entry in entries if id(entry) not in there and id(entry) not in self.ruled_out
+        ]
 
     def placed(self) -> set[UUID]:
         """Return the ids of everything placed."""
@@ -136,7 +140,9 @@ class Composer:
         self._echoes = material.echoes or Echoes(known, material.question)
         self._parts = PassageParts(material.question, memories, material.ended)
         self._messages = {message.id: message for message in said}
-        self._repetitions = Repetitions(material.experience, material.profile, memories, material.standing)
+        self._repetitions = Repetitions(
+            material.experience, material.profile, memories, material.standing
+        )
         self._lines = {message.id: writer.message(message) for message in material.turns}
         thread = material.thread
         self._summary = (
@@ -149,19 +155,27 @@ class Composer:
             _MEMORIES: [writer.memory(memory) for memory in material.memories],
             _GROUP_MEMORIES: [writer.memory(memory) for memory in material.group_memories],
             _EPISODES: [
-                writer.episode(episode, material.hits.get(episode.id)) for episode in material.episodes
+                writer.episode(episode, material.hits.get(episode.id))
+                for episode in material.episodes
             ],
             **{
                 block: [
-                    writer.message(message, self._parts.mark(message), material.hits.get(message.id))
+                    writer.message(
+                        message, self._parts.mark(message), material.hits.get(message.id)
+                    )
                     for message in messages
                 ]
-                for block, messages in ((_OTHERS, material.unformed), (_PASSAGES, material.passages))
+                for block, messages in (
+                    (_OTHERS, material.unformed),
+                    (_PASSAGES, material.passages),
+                )
             },
             _CONVERSATION: [*self._summary, *self._lines.values()],
         }
         own = _estimated if count is None else count
-        self._frames = {name: own("\n\n" + frame(name, [])) for name in BLOCKS if self._entries[name]}
+        self._frames = {
+            name: own("\n\n" + frame(name, [])) for name in BLOCKS if self._entries[name]
+        }
         self._preamble = own(PREAMBLE)
         self._now = material.now
         self._now_cost = self._count("\n\n" + self._now) if self._now else 0
@@ -185,20 +199,26 @@ class Composer:
         useful = self._useful(draft, budget // OTHERS_PART)
         standing = self._standing(budget // STANDING_PART, useful)
         reserved = {block: self._need(entries, block) for block, entries in standing.items()}
-        needs = {block: self._need(useful[block], block) - reserved.get(block, 0) for block in BLOCKS}
+        needs = {
+            block: self._need(useful[block], block) - reserved.get(block, 0) for block in BLOCKS
+        }
         grants = share(budget - sum(reserved.values()), needs)
         left = 0
         for block in STEADY:
             first = standing.get(block, [])
             there = {id(entry) for entry in first}
             rest = [entry for entry in useful[block] if id(entry) not in there]
-            left += self._fill(draft, block, [*first, *rest], grants[block] + reserved.get(block, 0))
+            left += self._fill(
+                draft, block, [*first, *rest], grants[block] + reserved.get(block, 0)
+            )
         for block in (_EPISODES, _OTHERS):
             left += self._fill(draft, block, useful[block], grants[block])
         # The conversation comes first: a message in it is not repeated as a passage.
         spare = self._converse(draft, grants[_CONVERSATION] + left)
         self._quote(draft, useful[_PASSAGES], budget - self._used(draft))
-        if (free := budget - self._used(draft)) > 0 and draft.waiting(_CONVERSATION, [*self._lines.values()]):
+        if (free := budget - self._used(draft)) > 0 and draft.waiting(
+            _CONVERSATION, [*self._lines.values()]
+        ):
             self._converse(draft, grants[_CONVERSATION] + left - spare + free)
             self._quote(draft, useful[_PASSAGES], budget - self._used(draft, _PASSAGES))
         # A memory that gets unused tokens may tell what a passage does.
@@ -234,7 +254,9 @@ class Composer:
         """Return the standing instructions that fit into a part of the budget, by block."""
         found: dict[str, list[ContextEntry]] = {}
         places = {
-            entry.id: (block, entry) for block in (_MEMORIES, _GROUP_MEMORIES) for entry in useful[block]
+            entry.id: (block, entry)
+            for block in (_MEMORIES, _GROUP_MEMORIES)
+            for entry in useful[block]
         }
         for id in self._material.standing:
             block, entry = places.get(id, ("", None))
@@ -271,13 +293,17 @@ class Composer:
             pool = draft.waiting(_PASSAGES, entries)
             taken = take(pool, grant - self._frames[_PASSAGES]) if pool else []
             among = self._echoes.shown(shown | {entry.id for entry in taken})
-            useless = [(entry, why) for entry in taken if (why := self._adds_nothing(entry, placed, among))]
+            useless = [
+                (entry, why) for entry in taken if (why := self._adds_nothing(entry, placed, among))
+            ]
             if not useless:
                 return draft.put(_PASSAGES, taken)
             for entry, why in useless:
                 draft.rule_out(entry, why)
 
-    def _adds_nothing(self, entry: ContextEntry, placed: Collection[UUID], among: Shown) -> Reason | None:
+    def _adds_nothing(
+        self, entry: ContextEntry, placed: Collection[UUID], among: Shown
+    ) -> Reason | None:
         """Return why a passage adds nothing beside placed memories, and beside all that is shown; None if it may."""
         message = self._messages[entry.id]
         if self._parts.covered(message, placed):
@@ -345,7 +371,9 @@ class Composer:
         """Return the newest turns of the thread that fit into a budget."""
         cost = {id: entry.tokens for id, entry in self._lines.items()}
         turns = self._material.turns
-        chosen = choose(turns, room, lambda message: cost[message.id], whole=self._material.turns_whole)
+        chosen = choose(
+            turns, room, lambda message: cost[message.id], whole=self._material.turns_whole
+        )
         return [self._lines[message.id] for message in chosen.of(turns)] if chosen else []
 
     def _written(self, draft: _Draft) -> Context:
@@ -365,7 +393,9 @@ class Composer:
             tokens = self._preamble + sum(block.tokens for block in blocks) if blocks else 0
             tokens += self._now_cost
         counted: Counted = "estimated" if self._exact is None else "exact"
-        return Context(text, tuple(blocks), tuple(self._left_out(draft)), tokens, counted, self._now)
+        return Context(
+            text, tuple(blocks), tuple(self._left_out(draft)), tokens, counted, self._now
+        )
 
     def _left_out(self, draft: _Draft) -> Iterator[LeftOut]:
         for block in BLOCKS:
@@ -374,7 +404,9 @@ class Composer:
             whole = self._material.turns_whole and turns and len(there) == turns
             for entry in self._entries[block]:
                 # Where no turn is left out, no summary is needed.
-                if id(entry) in there or (block == _CONVERSATION and (whole or self._is_told(entry, draft))):
+                if id(entry) in there or (
+                    block == _CONVERSATION and (whole or self._is_told(entry, draft))
+                ):
                     continue
                 yield LeftOut(entry.id, entry.type, block, draft.ruled_out.get(id(entry), "budget"))
         for memory in self._material.expired:
@@ -386,4 +418,6 @@ class Composer:
 
 
 def _placed(entry: ContextEntry) -> Placed:
-    return Placed(entry.id, entry.type, entry.tokens, entry.cut, entry.label, entry.text, entry.role)
+    return Placed(
+        entry.id, entry.type, entry.tokens, entry.cut, entry.label, entry.text, entry.role
+    )

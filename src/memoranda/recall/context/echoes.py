@@ -85,7 +85,11 @@ class Echoes:
             return "no_words"
         if self._question and comparable_text(message.content) == self._question:
             return "repeats_question"
-        return "acknowledges" if message.role == "assistant" and _acknowledges(message.content) else None
+        return (
+            "acknowledges"
+            if message.role == "assistant" and _acknowledges(message.content)
+            else None
+        )
 
 
 class Shown:
@@ -117,7 +121,9 @@ class _Part(NamedTuple):
 def _part_of(sentence: str) -> _Part:
     sentence = _LABEL.sub("", sentence)
     stated = [
-        (word, forms) for word, forms in words_with_forms(sentence) if forms.isdisjoint(_terms_around())
+        (word, forms)
+        for word, forms in words_with_forms(sentence)
+        if forms.isdisjoint(_terms_around())
     ]
     return _Part(comparable_text(sentence), stated, _has_negation(sentence))
 

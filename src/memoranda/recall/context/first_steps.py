@@ -38,7 +38,9 @@ class Measure(NamedTuple):
 
     def without(self, messages: Sequence[Message]) -> Measure:
         """Return what these messages leave over."""
-        return Measure(self.budget - sum(map(self.cost, messages)), self.limit - len(messages), self.cost)
+        return Measure(
+            self.budget - sum(map(self.cost, messages)), self.limit - len(messages), self.cost
+        )
 
 
 def leading(opening: Sequence[Message], measure: Measure) -> list[Message]:
@@ -52,7 +54,12 @@ def leading(opening: Sequence[Message], measure: Measure) -> list[Message]:
 
 
 def fit(
-    opening: Sequence[Message], turns: Sequence[Message], measure: Measure, *, whole: bool, keep_first: int
+    opening: Sequence[Message],
+    turns: Sequence[Message],
+    measure: Measure,
+    *,
+    whole: bool,
+    keep_first: int,
 ) -> Fitted | None:
     """Choose leading system messages, first steps and newest turns; None if not even one user's turn fits beside the first.
 
@@ -66,7 +73,9 @@ def fit(
     if plain is None:
         return None
     skipped = plain.resumes - plain.start - 1
-    steps = [*dropwhile(lambda message: not is_users_turn(message), opening[len(_system(opening)) :])]
+    steps = [
+        *dropwhile(lambda message: not is_users_turn(message), opening[len(_system(opening)) :])
+    ]
     begins = bool(steps) and later[plain.start].seq <= steps[0].seq
     if keep_first and not (begins and not skipped):
         for count in _sizes(steps, keep_first):
@@ -79,7 +88,12 @@ def fit(
 
 
 def _anchored(
-    lead: list[Message], first: Sequence[Message], later: Sequence[Message], left: Measure, *, whole: bool
+    lead: list[Message],
+    first: Sequence[Message],
+    later: Sequence[Message],
+    left: Measure,
+    *,
+    whole: bool,
 ) -> Fitted | None:
     """Choose the newest turns beside these first steps; None if a user's newest turn would not fit any more."""
     if not left.fits(first):

@@ -9,7 +9,13 @@ from uuid import UUID
 from memoranda.first_use import expression
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Message
-from memoranda.text.similarity import CONTAINED_COVERAGE, coverage, sentences_of, terms_in, words_with_forms
+from memoranda.text.similarity import (
+    CONTAINED_COVERAGE,
+    coverage,
+    sentences_of,
+    terms_in,
+    words_with_forms,
+)
 
 #: Why a passage is left out, or the mark that its label gets.
 PartReason = Literal["covered_by_memory", "outdated"]
@@ -24,7 +30,9 @@ _SPACE: Final = expression(r"\s+")
 class PassageParts:
     """Judges passages by the memories that cite them: those of the context, and those that no longer hold."""
 
-    def __init__(self, question: str | None, memories: Iterable[Memory], ended: Iterable[Memory]) -> None:
+    def __init__(
+        self, question: str | None, memories: Iterable[Memory], ended: Iterable[Memory]
+    ) -> None:
         self._question = question or ""
         self._asked: list[frozenset[int]] | None = None
         self._judged: dict[tuple[UUID, UUID], bool] = {}
@@ -88,7 +96,9 @@ def _tells(memory: Memory, sentence: str, *, loosely: bool) -> bool:
     if loosely:
         return coverage(memory.content, sentence) >= CONTAINED_COVERAGE
     words = words_with_forms(sentence)
-    terms = terms_in(f"{memory.content} {memory.applies_when} {memory.key or ''} {memory.subject or ''}")
+    terms = terms_in(
+        f"{memory.content} {memory.applies_when} {memory.key or ''} {memory.subject or ''}"
+    )
     missing = [word for word, forms in words if forms.isdisjoint(terms)]
     if len(words) - len(missing) < CONTAINED_COVERAGE * len(words):
         return False

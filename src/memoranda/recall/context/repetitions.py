@@ -12,7 +12,13 @@ from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Record, RecordType
 from memoranda.recall.context.blocks import ContextEntry, FieldPlace, merged
-from memoranda.recall.context.same_statements import Statement, of_memory, of_value, own_words, statement_of
+from memoranda.recall.context.same_statements import (
+    Statement,
+    of_memory,
+    of_value,
+    own_words,
+    statement_of,
+)
 from memoranda.text.scripts import comparable_text
 
 #: What an entry tells: a record, or a field of a schema.
@@ -91,15 +97,22 @@ class Repetitions:
             if isinstance(value, (list, tuple)):
                 for at, (item, sources) in enumerate(zip(value, grounds, strict=True)):
                     place = FieldPlace(schema, field, at)
-                    yield _Told((schema, field), of_value(field, item, self._own), len(sources), place)
+                    yield _Told(
+                        (schema, field), of_value(field, item, self._own), len(sources), place
+                    )
             else:
                 source = grounds[0][0] if len(grounds[0]) == 1 else None
                 yield _Told(
-                    (schema, field), of_value(field, value, self._own), len(grounds[0]), source=source
+                    (schema, field),
+                    of_value(field, value, self._own),
+                    len(grounds[0]),
+                    source=source,
                 )
 
     def _decide(self, memory: Memory, told: _Told, standing: bool) -> None:
-        says_more = standing or memory.pinned or memory.valid_to is not None or bool(memory.applies_when)
+        says_more = (
+            standing or memory.pinned or memory.valid_to is not None or bool(memory.applies_when)
+        )
         if not says_more and memory.source_count <= told.sources:
             self.told_by[memory.id] = told.key
         elif told.item is not None:
@@ -129,7 +142,9 @@ def _of_experience(experience: Sequence[ExperienceLine]) -> Iterator[_Told]:
 
 
 def statements_of(
-    memories: Sequence[Memory], experience: Sequence[ExperienceLine], profile: Sequence[ProfileDocument]
+    memories: Sequence[Memory],
+    experience: Sequence[ExperienceLine],
+    profile: Sequence[ProfileDocument],
 ) -> dict[Key, list[Statement]]:
     """Return what each record and field of a context tells."""
     found: dict[Key, list[Statement]] = {memory.id: [of_memory(memory, ())] for memory in memories}

@@ -22,7 +22,11 @@ CONVERSATION: Final = BLOCKS[-1]
 
 Counted = Literal["exact", "estimated"]
 #: The reason why something was left out.
-Reason = Literal["budget", "beyond_a_quarter", "in_conversation", "told_twice", "expired"] | PartReason | Echo
+Reason = (
+    Literal["budget", "beyond_a_quarter", "in_conversation", "told_twice", "expired"]
+    | PartReason
+    | Echo
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,9 @@ class Context:
     @property
     def memories(self) -> tuple[UUID, ...]:
         """The ids of the memories in the context."""
-        return tuple(one.id for block in self.blocks for one in block.placed if one.type is RecordType.MEMORY)
+        return tuple(
+            one.id for block in self.blocks for one in block.placed if one.type is RecordType.MEMORY
+        )
 
     def as_messages(self) -> list[dict[str, str]]:
         """Return the context as messages with ``role`` and ``content``, as chat APIs take them; roles alternate.
@@ -106,7 +112,11 @@ class Context:
             said.append(("user", "\n\n".join(parts)))
         for role, run in groupby(turns[len(first) :], key=lambda one: one.role):
             group = list(run)
-            text = "\n\n".join(one.text for one in group if one.text != NO_WORDS) if role else _framed(group)
+            text = (
+                "\n\n".join(one.text for one in group if one.text != NO_WORDS)
+                if role
+                else _framed(group)
+            )
             said.append((role or "user", text))
         return [
             {"role": role, "content": "\n\n".join(text for _, text in run)}

@@ -27,7 +27,9 @@ _NEGATIONS: Final = frozenset(
 _MORE: Final = 5
 _NAME_PARTS: Final = expression(r"[A-Z]?[a-z]+|[^\W_a-zA-Z]+|\w")
 #: Fields of a profile that hold the owner's own name.
-_OWN_NAMES: Final = frozenset({"name", "full_name", "first_name", "last_name", "nickname", "fullname"})
+_OWN_NAMES: Final = frozenset(
+    {"name", "full_name", "first_name", "last_name", "nickname", "fullname"}
+)
 
 
 class Statement(NamedTuple):
@@ -46,7 +48,9 @@ class Statement(NamedTuple):
         more = one ^ two
         if len(more) * _MORE > len(both) or more & _NEGATIONS or _has_number(more):
             return False
-        first, second = ([word for word in words if word in both] for words in (self.words, other.words))
+        first, second = (
+            [word for word in words if word in both] for words in (self.words, other.words)
+        )
         return any(first[turn:] + first[:turn] == second for turn in range(len(first) or 1))
 
 

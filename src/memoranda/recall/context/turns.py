@@ -34,7 +34,9 @@ class Window:
         return f"<Window of {len(self.messages)} messages, {self.tokens} tokens ({self.counted}){earlier}>"
 
 
-def turns_since_silence(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> Sequence[Message]:
+def turns_since_silence(
+    turns: Sequence[Message], now: datetime, ttl: timedelta | None
+) -> Sequence[Message]:
     """Return the turns since the last pause longer than ``ttl``, by time of receipt; none if that pause goes on."""
     start, later = len(turns), now
     while ttl is not None and start and later - turns[start - 1].recorded_at <= ttl:
@@ -71,7 +73,9 @@ def choose(
     costs = [cost(message) for message in messages]
     behind = [*accumulate(reversed(costs), initial=0)][::-1]
     clean = clean_places(messages, whole)
-    starts = [place for place, message in enumerate(messages) if clean[place] and is_users_turn(message)]
+    starts = [
+        place for place, message in enumerate(messages) if clean[place] and is_users_turn(message)
+    ]
     for start in starts:
         if behind[start] <= budget and start >= few:
             return ChosenTurns(start, start + 1)
@@ -80,12 +84,16 @@ def choose(
     start = starts[-1]
     left = budget - costs[start]
     places = range(max(start, few) + 1, len(messages) + 1)
-    return ChosenTurns(start, next(place for place in places if clean[place] and behind[place] <= left))
+    return ChosenTurns(
+        start, next(place for place in places if clean[place] and behind[place] <= left)
+    )
 
 
 def is_users_turn(message: Message) -> bool:
     """True if a user wrote the message: some frameworks send results of tools with the user's role."""
-    return message.role == "user" and not any(part.is_result for part in native_parts(message.native))
+    return message.role == "user" and not any(
+        part.is_result for part in native_parts(message.native)
+    )
 
 
 def clean_places(messages: Sequence[Message], whole: bool) -> list[bool]:

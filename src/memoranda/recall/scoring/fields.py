@@ -99,7 +99,9 @@ class Field:
 
     def _measure(self) -> None:
         """Compute BM25's length penalties: of each place alone, and together with its neighbours."""
-        lengths = one_of([segment.lengths for segment in self.segments]) if self.segments else np.zeros(0)
+        lengths = (
+            one_of([segment.lengths for segment in self.segments]) if self.segments else np.zeros(0)
+        )
         self.lengths = own = self.along(lengths)
         near = with_near(own, self.ends)
         self.length = int(own.sum())
@@ -114,7 +116,10 @@ class Field:
     @cached_property
     def _alive(self) -> Mask:
         return one_of(
-            [np.ones(len(one.ids), dtype=np.bool_) if one.mask is None else one.mask for one in self.segments]
+            [
+                np.ones(len(one.ids), dtype=np.bool_) if one.mask is None else one.mask
+                for one in self.segments
+            ]
         )
 
     @cached_property
@@ -217,7 +222,9 @@ class Field:
         named = [segment.facets.speakers for segment in self.segments]
         known = {
             name: place
-            for place, name in enumerate(dict.fromkeys(("", *chain(*(one[0] for one in named if one)))))
+            for place, name in enumerate(
+                dict.fromkeys(("", *chain(*(one[0] for one in named if one))))
+            )
         }
         if len(known) == 1:
             return None
@@ -250,7 +257,9 @@ class Field:
     def voices(self) -> Voices:
         """The roles and the number of names of those who speak in the field's living messages."""
         roles = frozenset[str]().union(*(segment.voices.roles for segment in self.segments))
-        numbers = np.zeros(0) if self.speakers is None else np.unique(self.speakers.numbers[self.there])
+        numbers = (
+            np.zeros(0) if self.speakers is None else np.unique(self.speakers.numbers[self.there])
+        )
         return Voices(roles, int(np.count_nonzero(numbers)))
 
     @cached_property
@@ -278,7 +287,9 @@ class Field:
     def _passed(self, moment: int | None) -> int:
         """Return how many of the moments at which passages end have passed."""
         return (
-            0 if moment is None or not len(self._ends) else int(self._ends.searchsorted(moment, side="right"))
+            0
+            if moment is None or not len(self._ends)
+            else int(self._ends.searchsorted(moment, side="right"))
         )
 
     @cached_property
@@ -287,7 +298,9 @@ class Field:
         found = [np.zeros(0, dtype=np.int64)]
         for one in self.segments:
             if (ends := one.series["valid_to"]).least < FOREVER:
-                expiries = [facet.expires for facet in one.facets.distinct if facet.expires is not None]
+                expiries = [
+                    facet.expires for facet in one.facets.distinct if facet.expires is not None
+                ]
                 found += ends.numbers[ends.numbers < FOREVER], np.array(expiries, dtype=np.int64)
         return np.sort(np.concatenate(found))
 
@@ -321,7 +334,9 @@ class Field:
             mine = rows[(rows >= base) & (rows < self.bases[number + 1])] - base
             kinds = segment.columns["kind"]
             counted = np.bincount(kinds.codes[mine], minlength=len(kinds.values)).tolist()
-            found.update({kind: count for kind, count in zip(kinds.values, counted, strict=False) if count})
+            found.update(
+                {kind: count for kind, count in zip(kinds.values, counted, strict=False) if count}
+            )
         return dict(found)
 
     def kin(self, places: Numbers) -> Numbers:
@@ -332,7 +347,9 @@ class Field:
         """Return the ids of these passages."""
         return self._gathered(places, lambda segment: segment.ids)
 
-    def _gathered(self, places: Numbers, column: Callable[[Segment], NDArray[Scalar]]) -> NDArray[Scalar]:
+    def _gathered(
+        self, places: Numbers, column: Callable[[Segment], NDArray[Scalar]]
+    ) -> NDArray[Scalar]:
         """Return a column's values at the rows of these places."""
         rows = self.row.take(places)
         if len(self.segments) == 1:

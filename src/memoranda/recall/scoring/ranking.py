@@ -72,7 +72,9 @@ _LEAST_PART: Final = 0.2
 #: A cosine below the average counts so much of itself where cosines count from the average on: it is found, and last.
 _BELOW: Final = 0.001
 #: Models whose cosines differ less, by the beginning of the names of their sets of vectors.
-_KINDS: Final = {"local/multilingual-e5-small/": VectorKind(apart=0.2, from_average=True, times=1.5)}
+_KINDS: Final = {
+    "local/multilingual-e5-small/": VectorKind(apart=0.2, from_average=True, times=1.5)
+}
 #: The share of the term for the user's own words that is left if the question asks for what "you" said.
 OF_YOU: Final = 0.33
 #: Words for the one who is asked. Those that mean something else in another language are left out.
@@ -115,7 +117,9 @@ def understood(kind: VectorKind, best: float, average: float) -> float:
     return min(1.0, max(_LEAST_PART, (best - average) / best / kind.apart))
 
 
-def meaning_of(kind: VectorKind, cosines: Scores, average: float, least: float) -> tuple[Scores, float]:
+def meaning_of(
+    kind: VectorKind, cosines: Scores, average: float, least: float
+) -> tuple[Scores, float]:
     """Return what cosines add to scores, and the part of meaning that counts; a cosine of at most ``least`` is none."""
     best = float(cosines.max())
     if best <= least:

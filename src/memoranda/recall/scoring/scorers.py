@@ -67,7 +67,10 @@ def near_terms(groups: Sequence[TermGroup]) -> list[NearWords]:
 
 
 def matches_of(
-    field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers], near: Sequence[NearWords] = ()
+    field: Field,
+    groups: Sequence[TermGroup],
+    dated: Sequence[Numbers],
+    near: Sequence[NearWords] = (),
 ) -> WordMatches | None:
     """Find the places with the question's words; ``dated`` gives the places that lie in each of its times.
 
@@ -100,7 +103,9 @@ def matches_of(
         one_of([places for _, places, _ in there]),
         one_of([counts for _, _, counts in there]).astype(np.float64),
         np.repeat([word for word, _, _ in there], [len(places) for _, places, _ in there]),
-        np.array([(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]),
+        np.array(
+            [(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]
+        ),
     )
 
 
@@ -135,7 +140,9 @@ def word_scores_everywhere(field: Field, found: WordMatches, places: Numbers) ->
     held = _by_word(found.words, found.places, found.counts, len(found.weights), field.hole + 1)
     near = counts_with_near(held, field.ends)
     whole = _scores(found, held, near, field.own_penalty, field.near_penalty)
-    return WordScores(whole.own.take(places), whole.near.take(places), whole.shares.take(places, axis=1))
+    return WordScores(
+        whole.own.take(places), whole.near.take(places), whole.shares.take(places, axis=1)
+    )
 
 
 def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> WordScores:
@@ -146,15 +153,23 @@ def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> W
     columns = column.take(found.places)
     sought = np.flatnonzero(columns >= 0)
     held = _by_word(
-        found.words.take(sought), columns.take(sought), found.counts.take(sought), len(found.weights), width
+        found.words.take(sought),
+        columns.take(sought),
+        found.counts.take(sought),
+        len(found.weights),
+        width,
     )
     near = counts_with_near(held, around.threads)
     own, near = held.take(around.at, axis=1), near.take(around.at, axis=1)
     places = around.places.take(around.at)
-    return _scores(found, own, near, field.own_penalty.take(places), field.near_penalty.take(places))
+    return _scores(
+        found, own, near, field.own_penalty.take(places), field.near_penalty.take(places)
+    )
 
 
-def are_near(field: Field, found: WordMatches, places: Numbers, shares: Scores) -> NDArray[np.bool_]:
+def are_near(
+    field: Field, found: WordMatches, places: Numbers, shares: Scores
+) -> NDArray[np.bool_]:
     """Return for each word (row) and place whether it is there only by a near word, which counts less than the word once."""
     once = found.weights[:, np.newaxis] / (field.own_penalty.take(places) + 1)
     near: NDArray[np.bool_] = shares < once * (1 - _ROUNDING)
@@ -218,7 +233,9 @@ def estimated_cosines(field: Field, vector: QuestionVector) -> Line:
     return _along(field, vector, lambda vectors: vectors.estimates(vector))
 
 
-def _along(field: Field, vector: QuestionVector, compare: Callable[[Vectors], NDArray[np.floating]]) -> Line:
+def _along(
+    field: Field, vector: QuestionVector, compare: Callable[[Vectors], NDArray[np.floating]]
+) -> Line:
     return field.along(
         one_of(
             [

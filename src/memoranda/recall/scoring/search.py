@@ -139,7 +139,11 @@ def search(
     if mode is not Mode.MEANING and (question.groups or question.times):
         words = matches_of(field, question.groups, dated, question.near)
     vector = None
-    if mode is not Mode.WORDS and question.vector is not None and field.dimension == len(question.vector):
+    if (
+        mode is not Mode.WORDS
+        and question.vector is not None
+        and field.dimension == len(question.vector)
+    ):
         vector = QuestionVector(question.vector)
     if words is None and vector is None:
         return []
@@ -278,7 +282,9 @@ class _Run:
 def _named(field: Field, question: SearchQuestion) -> Named:
     speakers = days = None
     if field.speakers is not None:
-        speakers = field.speakers.named(frozenset(chain(*(group.hashes for group in question.groups))))
+        speakers = field.speakers.named(
+            frozenset(chain(*(group.hashes for group in question.groups)))
+        )
     stretches = [
         one
         for _, times in question.times

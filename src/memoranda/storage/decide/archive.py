@@ -58,7 +58,11 @@ def check_cap(state: BatchState) -> Deciding[None]:
     gain = sum(_is_archived(put.record) - _is_archived(put.before) for put in state.puts())
     limit = state.batch.limits.archived_per_owner
     if gain > 0 and (held := (yield from ask(CountArchived()))) + gain > limit:
-        found = f" ({held}/{limit})" if state.batch.view.whole or state.batch.actor.kind == "system" else ""
+        found = (
+            f" ({held}/{limit})"
+            if state.batch.view.whole or state.batch.actor.kind == "system"
+            else ""
+        )
         raise LimitReached(
             f"Archived memories are at their limit{found}: limits.archived_per_owner = {limit}. Nothing was stored or "
             "archived: forget some archived memories, or raise the limit.",

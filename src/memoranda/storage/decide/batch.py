@@ -41,7 +41,8 @@ def check_run(state: BatchState) -> Deciding[None]:
         before = 0 if run is None else (yield from ask(CountRun(run)))
         if before + count > limit:
             raise LimitReached(
-                f"Maximum writes per run ({limit}) reached. Try again in the next turn.", field="statements"
+                f"Maximum writes per run ({limit}) reached. Try again in the next turn.",
+                field="statements",
             )
 
 
@@ -70,7 +71,9 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
     yield from state.check_expectations()
     superseding: list[memory_changes.Pair] = []
     # A night has many of them.
-    yield from state.fetch(one.memory for one in batch.changes if isinstance(one, (c.Archive, c.Restore)))
+    yield from state.fetch(
+        one.memory for one in batch.changes if isinstance(one, (c.Archive, c.Restore))
+    )
     for state.item, change in enumerate(batch.changes):
         yield from _one(state, change, superseding)
     if superseding:
@@ -94,14 +97,20 @@ def _expiring(state: BatchState) -> Iterator[c.JobDraft]:
     """Yield the jobs that erase what expires, one for each hour of which something of this batch expires."""
     for put in state.puts():
         end = getattr(put.record, "expires_at", None)
-        if end is None or put.record.type not in EXPIRING or end == getattr(put.before, "expires_at", None):
+        if (
+            end is None
+            or put.record.type not in EXPIRING
+            or end == getattr(put.before, "expires_at", None)
+        ):
             continue
         hour = end.replace(minute=0, second=0, microsecond=0)
         delay = (hour - state.batch.at).total_seconds() + _HOUR
         yield c.JobDraft(EXPIRE, hour.strftime("%Y-%m-%dT%H"), delay=max(delay, 0.0))
 
 
-def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.Pair]) -> Deciding[None]:
+def _one(
+    state: BatchState, change: c.Change, superseding: list[memory_changes.Pair]
+) -> Deciding[None]:
     match change:
         case c.Append():
             yield from thread_changes.append(state, change)

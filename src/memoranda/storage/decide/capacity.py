@@ -24,7 +24,9 @@ from memoranda.storage.questions import (
 from memoranda.storage.use_case import Deciding, ask
 
 
-def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net: int) -> Deciding[None]:
+def make_room(
+    state: BatchState, gains: Mapping[str | None, int], held: int, net: int
+) -> Deciding[None]:
     """Archive as many memories as the limits ask, never more than the batch adds; raise ``LimitReached`` if they may not go.
 
     ``gains`` has the agents that get more active memories, and how many; ``held`` and ``net`` are the owner's count before
@@ -38,7 +40,9 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
     held -= late.total()
     for agent, gain in gains.items():
         own = (
-            0 if held + gain <= limits.memories_per_agent else (yield from ask(CountOwn(agent))) - late[agent]
+            0
+            if held + gain <= limits.memories_per_agent
+            else (yield from ask(CountOwn(agent))) - late[agent]
         )
         over = min(own + gain - limits.memories_per_agent, gain)
         if over > 0:
@@ -62,7 +66,10 @@ def make_room(state: BatchState, gains: Mapping[str | None, int], held: int, net
 
 def has_room(state: BatchState, agent: str | None) -> Deciding[bool]:
     """True if one more active memory of an agent needs no other to be archived."""
-    limits, gain = state.batch.limits, 1 + sum(held_gain(put.before, put.record) for put in state.puts())
+    limits, gain = (
+        state.batch.limits,
+        1 + sum(held_gain(put.before, put.record) for put in state.puts()),
+    )
     held = (yield from ask(CountActive())) + gain
     if limits.memories_per_owner is not None and held > limits.memories_per_owner:
         return False
@@ -88,7 +95,9 @@ def _leaving(
     match state.batch.limits.at_capacity:
         case "evict_oldest":
             oldest = yield from ask(OldestOwn(agent, count + len(busy) + late))
-            able = [one for one in oldest if one.id not in busy and not expired(one, state.batch.at)]
+            able = [
+                one for one in oldest if one.id not in busy and not expired(one, state.batch.at)
+            ]
             return able[:count]
         case "evict_weakest" if _is_formed(state):
             return (yield from _weakest(state, agent, count, busy))
@@ -96,7 +105,9 @@ def _leaving(
             return []
 
 
-def _weakest(state: BatchState, agent: str | None, count: int, busy: Set[UUID]) -> Deciding[list[Memory]]:
+def _weakest(
+    state: BatchState, agent: str | None, count: int, busy: Set[UUID]
+) -> Deciding[list[Memory]]:
     """Return an agent's weakest memories that may make room, the least used and the oldest first among equals."""
     found = yield from ask(OwnMemories(agent))
     able = [one for one in found if one.id not in busy and _may_leave(one, agent)]
@@ -122,7 +133,11 @@ def _weakest(state: BatchState, agent: str | None, count: int, busy: Set[UUID]) 
 
 def _may_leave(one: OwnMemory, agent: str | None) -> bool:
     """True if what is formed may archive a memory: it is not pinned, an operator's, or a user's own fact with a key."""
-    if one.pinned or one.trust == Trust.OPERATOR or (one.key is not None and one.trust == Trust.USER):
+    if (
+        one.pinned
+        or one.trust == Trust.OPERATOR
+        or (one.key is not None and one.trust == Trust.USER)
+    ):
         return False
     # What no agent wrote and no thread said, a person or a program wrote.
     return agent is not None or one.in_thread

@@ -71,7 +71,9 @@ class ErasurePlan:
 
     def lost_to(self, record: Record, text: str) -> Lost:
         """Return the sources that a record loses by this plan; ``text`` is its text, or that of one part."""
-        return Lost(_Gone(self, text, getattr(record, "quotes", ())), self.members.get(record.id, {}))
+        return Lost(
+            _Gone(self, text, getattr(record, "quotes", ())), self.members.get(record.id, {})
+        )
 
     def left_of(self, record: Record, group: UUID) -> frozenset[UUID]:
         """Return the sources that a group of unlisted sources keeps."""
@@ -252,7 +254,9 @@ def _has_others(plan: ErasurePlan, record: Record) -> bool:
     return isinstance(record, Episode) and any(id not in gone for id in record.rests_on())
 
 
-def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
+def departure(
+    plan: ErasurePlan, owner: Owner, *, ageing: bool
+) -> tuple[tuple[Line, ...], dict[str, Any]]:
     """Return an erasure's ledger lines, and the note for its ledger entry."""
     verb = Verb.AGE if ageing else Verb.ERASE
     own = [record for record in plan.doomed.values() if record.owner == owner]
@@ -291,7 +295,9 @@ def _check_own(record: Record, view: View) -> None:
 def spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
     """Add to a plan what falls with a wave of records, and with that, until nothing more falls."""
     while wave:
-        threads = [id for id in wave if id in plan.doomed and plan.doomed[id].type is RecordType.THREAD]
+        threads = [
+            id for id in wave if id in plan.doomed and plan.doomed[id].type is RecordType.THREAD
+        ]
         aged = (yield from ask(Aged())) if threads else {}
         left = [id for id, thread in aged.items() if thread in threads and id not in plan.aged]
         plan.aged.update(left)

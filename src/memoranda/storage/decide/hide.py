@@ -60,16 +60,22 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
         )
     plan = ErasurePlan()
     parts = list(load_redactions(entry.note[HIDDEN]["parts"]))
-    records = yield from load_erasable([line.id for line in entry.lines] + [one.message for one in parts])
+    records = yield from load_erasable(
+        [line.id for line in entry.lines] + [one.message for one in parts]
+    )
     whole = {UUID(id) for id in entry.note[HIDDEN]["records"]}
     now = [one for one in parts if not plan.takes_earlier(records.get(one.message), one)]
     spans = {one.message: one.spans for one in now}
-    fact = statements_of(records[id] for id in map(UUID, entry.note[HIDDEN]["named"]) if id in records)
+    fact = statements_of(
+        records[id] for id in map(UUID, entry.note[HIDDEN]["named"]) if id in records
+    )
     for line in entry.lines:
         record = records.get(line.id)
         if record is None:
             continue
-        left = as_now(spans.get(line.id, ()), record.removed) if isinstance(record, Redactable) else ()
+        left = (
+            as_now(spans.get(line.id, ()), record.removed) if isinstance(record, Redactable) else ()
+        )
         if left or (line.id in whole and not record.withdrawn):
             raise Conflict(
                 f"position {position} was undone, so nothing of it is erased; forget again to take it out"

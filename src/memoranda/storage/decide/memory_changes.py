@@ -43,7 +43,9 @@ from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.text.scripts import comparable_text
 
-_AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to", "happened", "expires_at"})
+_AMENDABLE = frozenset(
+    {"pinned", "tags", "applies_when", "valid_from", "valid_to", "happened", "expires_at"}
+)
 
 
 class Pair(NamedTuple):
@@ -93,12 +95,19 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     if change.field and (yield from _field_stays(state, change, memory, kept)):
         return []
     disputes = kept[0] if kept else None
-    if isinstance(holder, Memory) and holder.agent is not None and memory.agent is not None and not kept:
+    if (
+        isinstance(holder, Memory)
+        and holder.agent is not None
+        and memory.agent is not None
+        and not kept
+    ):
         # The key keeps the agent that wrote it first as its author; the ledger names who wrote this statement.
         memory = memory.changed(agent=holder.agent)
     if len(memory.sources) > MOST_LISTED:
         memory = yield from with_short_list(state, memory)
-    state.make(memory.changed(supersedes=(), disputes=disputes), Verb.REMEMBER, terms=change.terms, run=run)
+    state.make(
+        memory.changed(supersedes=(), disputes=disputes), Verb.REMEMBER, terms=change.terms, run=run
+    )
     if disputes is None:
         return [Pair(state.item, memory.id, loser) for loser in losers]
     for loser in losers:
@@ -106,7 +115,9 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     return []
 
 
-def _field_stays(state: BatchState, change: Remember, memory: Memory, kept: list[UUID]) -> Deciding[bool]:
+def _field_stays(
+    state: BatchState, change: Remember, memory: Memory, kept: list[UUID]
+) -> Deciding[bool]:
     """True if a profile field stays as it is: it has this value already, or a person pinned it."""
     holder = yield from state.holder(memory)
     if kept:
@@ -114,10 +125,16 @@ def _field_stays(state: BatchState, change: Remember, memory: Memory, kept: list
         pinned = isinstance(protected_by, Memory) and protected_by.pinned
         state.ignore("pinned" if pinned else "protected", kept[0], change.field)
         return True
-    same = isinstance(holder, Memory) and holder.data == memory.data and holder.pinned == memory.pinned
+    same = (
+        isinstance(holder, Memory) and holder.data == memory.data and holder.pinned == memory.pinned
+    )
     if same and holder is not None and set(memory.supersedes) <= {holder.id}:
         state.ignore("unchanged", holder.id, change.field)
-        if isinstance(holder, Memory) and holder.archived and (yield from has_room(state, holder.agent)):
+        if (
+            isinstance(holder, Memory)
+            and holder.archived
+            and (yield from has_room(state, holder.agent))
+        ):
             state.put(holder.changed(archived=False, reason=""), Verb.RESTORE)
         return True
     return False
@@ -199,7 +216,11 @@ def _obstacle(state: BatchState, pair: Pair) -> str | None:
         return "unknown"
     if loser.status is MemoryStatus.SUPERSEDED:
         return "superseded"
-    if loser.active and not own_key and not loser.audience.within(winner.audience, state.batch.view):
+    if (
+        loser.active
+        and not own_key
+        and not loser.audience.within(winner.audience, state.batch.view)
+    ):
         return "readers"  # who reads the old one alone would be left with neither
     return None if loser.active else "retracted"
 
@@ -222,7 +243,11 @@ def _without_circles(state: BatchState, pairs: list[Pair]) -> list[Pair]:
 def _circle(beaten: dict[UUID, set[UUID]], pair: Pair) -> set[UUID]:
     """Return the memories on a path of supersessions from the loser back to the winner; empty if there is none."""
     reached = _reach(beaten, pair.loser)
-    return {id for id in reached if pair.winner in _reach(beaten, id)} if pair.winner in reached else set()
+    return (
+        {id for id in reached if pair.winner in _reach(beaten, id)}
+        if pair.winner in reached
+        else set()
+    )
 
 
 def _reach(beaten: dict[UUID, set[UUID]], start: UUID) -> set[UUID]:
@@ -252,7 +277,10 @@ def _close(state: BatchState, pair: Pair) -> Deciding[None]:
         end = min(end, loser.valid_to)
     said = loser.valid_to_granularity if end == loser.valid_to else None
     ended = loser.changed(
-        status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=end, valid_to_granularity=said
+        status=MemoryStatus.SUPERSEDED,
+        superseded_by=winner.id,
+        valid_to=end,
+        valid_to_granularity=said,
     )
     state.put(ended, Verb.SUPERSEDE)
     if loser.id not in winner.supersedes:
@@ -299,7 +327,9 @@ def retract(state: BatchState, change: Retract) -> Deciding[None]:
     """Retract a memory."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
     if not memory.active:
-        state.ignore("superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id)
+        state.ignore(
+            "superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id
+        )
         return
     if (yield from protected_from_act(state, memory)):
         state.ignore("protected", memory.id)
@@ -322,7 +352,9 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
             field=unknown[0],
         )
     given: dict[str, Any] = {name: getattr(memory, name) for name in Memory.model_fields}
-    given |= {f"{name}_granularity": None for name in ("valid_from", "valid_to") if name in change.fields}
+    given |= {
+        f"{name}_granularity": None for name in ("valid_from", "valid_to") if name in change.fields
+    }
     try:
         changed = Memory.model_validate({**given, **change.fields})
     except ValidationError as exc:
@@ -353,7 +385,9 @@ def _amend_episode(state: BatchState, change: Amend) -> Deciding[None]:
 def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]:
     """Change the audience of a memory; it may not be wider than the audiences of its sources."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
-    for some in some_at_a_time((*memory.stands_on(), *(yield from unlisted_sources(state, memory)))):
+    for some in some_at_a_time(
+        (*memory.stands_on(), *(yield from unlisted_sources(state, memory)))
+    ):
         yield from state.fetch(some)
         for source in some:
             ground = state.current(source)
@@ -370,7 +404,9 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
         state.ignore("unchanged", memory.id)
         return
     view = state.batch.view
-    if not (view.whole or memory.agent == view.agent or memory.audience.within(change.audience, view)):
+    if not (
+        view.whole or memory.agent == view.agent or memory.audience.within(change.audience, view)
+    ):
         raise NotAllowed(
             f"audience: memory {memory.id} is not this agent's own, and would lose readers; only its author or the "
             "owner's view (as_owner=True) may do that"

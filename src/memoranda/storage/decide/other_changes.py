@@ -28,7 +28,12 @@ from memoranda.model.unlisted import are_counted, unlisted_of
 from memoranda.model.values import comparable
 from memoranda.storage.decide.protection import external_holder
 from memoranda.storage.decide.redaction import Removed, quotes_left
-from memoranda.storage.decide.source_lists import Lost, with_groups, with_short_lists, with_short_past
+from memoranda.storage.decide.source_lists import (
+    Lost,
+    with_groups,
+    with_short_lists,
+    with_short_past,
+)
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import ErasedAmong, ErasedEras, PlaceTaken
 from memoranda.storage.use_case import Deciding, ask
@@ -79,7 +84,9 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
             body[name] = change.set[name]
             # A field that a person sets has no sources any more.
             entries = (
-                () if change.pin else of_change(before, held, body[name], _given(change, name, body[name]))
+                ()
+                if change.pin
+                else of_change(before, held, body[name], _given(change, name, body[name]))
             )
         elif name in change.unset:
             body.pop(name, None)
@@ -124,7 +131,9 @@ def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
         state.make(record, Verb.PUT)
         return
     if isinstance(held, Key):
-        raise Conflict(f"name: a key called {held.name!r} is in use; revoke it first, or choose another name")
+        raise Conflict(
+            f"name: a key called {held.name!r} is in use; revoke it first, or choose another name"
+        )
     replacing = record.changed(id=held.id, version=held.version, recorded_at=held.recorded_at)
     if replacing == held:
         state.ignore("unchanged", held.id)
@@ -184,7 +193,11 @@ def _without_removed_words(state: BatchState, memory: Memory) -> Deciding[Memory
     """Return an imported memory without quotes of words that were taken out of their messages here."""
     yield from state.fetch(one.message for one in memory.quotes)
     said = (state.current(one.message) for one in memory.quotes)
-    removed = {one.id: Removed(one, one, (), "") for one in said if isinstance(one, Message) and one.removed}
+    removed = {
+        one.id: Removed(one, one, (), "")
+        for one in said
+        if isinstance(one, Message) and one.removed
+    }
     return memory.changed(quotes=quotes_left(memory, removed))  # type: ignore[no-any-return]
 
 
@@ -211,7 +224,9 @@ def _grounded(
     return record if len(erased) < len(sources) else None
 
 
-def _checked_members(record: Record, unlisted: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, frozenset[UUID]]:
+def _checked_members(
+    record: Record, unlisted: Mapping[UUID, Sequence[UUID]]
+) -> dict[UUID, frozenset[UUID]]:
     """Return the sources of each group of an imported record; raise InvalidInput if they are not those that it counts."""
     members = {id: frozenset(sources) for id, sources in unlisted.items()}
     if not are_counted(record, members):
@@ -232,7 +247,9 @@ def _with_members(
     left: Record | None = record
     if erased:
         lost = Lost(erased, members)
-        left = record.without(lost) if isinstance(record, Memory) else record.without(lambda _: lost)
+        left = (
+            record.without(lost) if isinstance(record, Memory) else record.without(lambda _: lost)
+        )
         if left is None:
             return None
         members = {group.id: members[group.id] - erased for group in unlisted_of(left)}
@@ -252,7 +269,10 @@ def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:
         seated: Message = message.changed(seq=state.next_place(message.thread, end))
         return seated
     before = (put.record for put in state.puts())
-    if any(isinstance(m, Message) and (m.thread, m.seq) == (message.thread, message.seq) for m in before):
+    if any(
+        isinstance(m, Message) and (m.thread, m.seq) == (message.thread, message.seq)
+        for m in before
+    ):
         return None
     if (yield from ask(PlaceTaken(message.thread, message.seq))):
         return None
@@ -307,7 +327,11 @@ def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
 def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Return as much evidence as one line may have, always with one part that failed the privacy check if any did."""
     kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
-    told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
+    told = (
+        []
+        if any(part.guarded_at is None for part in kept)
+        else [p for p in rest if p.guarded_at is None]
+    )
     return (*kept, *told[:1])
 
 
@@ -318,7 +342,9 @@ def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
 
 def _merged(held: Evidence, given: Evidence) -> Evidence:
     """Merge more evidence of one user; a privacy check with another result than before replaces the earlier one."""
-    new = [id for id in given.sources if id not in held.records][: max(MOST_SOURCES - len(held.sources), 0)]
+    new = [id for id in given.sources if id not in held.records][
+        : max(MOST_SOURCES - len(held.sources), 0)
+    ]
     same = (held.guarded_at is None) == (given.guarded_at is None)
     guarded_at = held.guarded_at if same else given.guarded_at
     return held.model_copy(update={"sources": (*held.sources, *new), "guarded_at": guarded_at})
@@ -333,7 +359,9 @@ def doubt_evidence(state: BatchState, change: DoubtEvidence) -> Deciding[None]:
         state.ignore("unchanged", line.id)
         return
     faulty = {id for id in held.records if (change.faulty if id in meant else id in held.faulty)}
-    turned = held.model_copy(update={"sources": _in(held, faulty, False), "faulty": _in(held, faulty, True)})
+    turned = held.model_copy(
+        update={"sources": _in(held, faulty, False), "faulty": _in(held, faulty, True)}
+    )
     _put(state, line, turned, Verb.RETRACT if change.faulty else Verb.CONFIRM)
 
 

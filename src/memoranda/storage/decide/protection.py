@@ -65,7 +65,10 @@ def trust_of_act(state: BatchState) -> Trust:
     if state.batch.actor.kind == "system":
         return Trust.USER
     return lowest(
-        (Trust.OPERATOR if state.batch.view.agent is None else Trust.ASSISTANT, state.batch.actor.trust)
+        (
+            Trust.OPERATOR if state.batch.view.agent is None else Trust.ASSISTANT,
+            state.batch.actor.trust,
+        )
     )
 
 
@@ -101,7 +104,9 @@ def written_by_person(state: BatchState, memory: Memory) -> Deciding[bool]:
     return any(entry.actor.kind == "owner" for entry in first)
 
 
-def audience_of(state: BatchState, change: Remember, trust: Trust, grounds: list[Record]) -> Audience:
+def audience_of(
+    state: BatchState, change: Remember, trust: Trust, grounds: list[Record]
+) -> Audience:
     """Return the readers of a new statement: never more than those of each source."""
     widest = narrowest((ground.audience for ground in grounds), state.batch.view)
     if change.audience is None and change.common is not None:
@@ -121,7 +126,8 @@ def audience_of(state: BatchState, change: Remember, trust: Trust, grounds: list
         )
     if not change.audience.within(widest, state.batch.view):
         raise InvalidInput(
-            "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+            "audience: it is wider than the audience of a source; choose a narrower one",
+            field="audience",
         )
     return change.audience
 
@@ -143,7 +149,11 @@ def external_holder(state: BatchState, record: Record) -> Deciding[Record | None
     stored = yield from ask(RestingOn((external_link(state.batch.owner, record.type, own),)))
     there = {other.id: other for other in stored if other.owner == state.batch.owner} | written
     for id, other in there.items():
-        same = (other.type, external_id_of(other), other.audience) == (record.type, own, record.audience)
+        same = (other.type, external_id_of(other), other.audience) == (
+            record.type,
+            own,
+            record.audience,
+        )
         if same and id != record.id:
             return other
     return None
@@ -155,7 +165,9 @@ def refuse_taken(state: BatchState, record: Record, at: str = "external_id") -> 
     if other is None:
         return
     named = (
-        f"{other.type.value} {other.id}" if other.audience.readable_by(state.batch.view) else "another record"
+        f"{other.type.value} {other.id}"
+        if other.audience.readable_by(state.batch.view)
+        else "another record"
     )
     raise Conflict(
         f"{at}: {named} has the external id {external_id_of(record)!r} there; choose another one, or correct that record"

@@ -68,7 +68,9 @@ def texts_of(record: Record) -> dict[str | None, str]:
     if isinstance(record, Item):
         return dict(strings_of(record.value, kept=()))
     if isinstance(record, Episode | Thread | Overflow):
-        return {pointer: text for pointer, text in strings_of(_fields(record), kept=_STAYING) if text}
+        return {
+            pointer: text for pointer, text in strings_of(_fields(record), kept=_STAYING) if text
+        }
     if not isinstance(record, Memory):
         return {}
     strings = strings_of(record.data, kept=())
@@ -94,7 +96,13 @@ def without_parts(record: Record, spans: Collection[Span]) -> Any:
     left: dict[str, str | None] = {}
     for pointer in {one.path for one in spans if one.path is not None}:
         text = cut(texts[pointer], [one for one in spans if one.path == pointer])
-        bare = None if pointer.rpartition("/")[2].isdecimal() else NO_WORDS if pointer.count("/") > 1 else ""
+        bare = (
+            None
+            if pointer.rpartition("/")[2].isdecimal()
+            else NO_WORDS
+            if pointer.count("/") > 1
+            else ""
+        )
         left[pointer] = text if text.strip() else bare
     changed = record.model_dump() | with_strings(data, left)
     if isinstance(record, Episode):
@@ -111,7 +119,9 @@ def without_spans(record: Redactable, spans: Collection[Span]) -> Any:
     if isinstance(record, Episode):
         return without_parts(record, spans)
     name = "value" if isinstance(record, Item) else "data"
-    data, removed = cut_strings(getattr(record, name), texts_of(record), united(spans), record.removed)
+    data, removed = cut_strings(
+        getattr(record, name), texts_of(record), united(spans), record.removed
+    )
     if name == "value" and spans and _is_bare(data):
         return None
     return record.changed(**{name: data}, removed=removed)
@@ -155,7 +165,11 @@ class Removed:
     @property
     def is_empty(self) -> bool:
         """True of a message that stays without a word."""
-        return isinstance(self.left, Message) and self.left.content == NO_WORDS and self.left.native is None
+        return (
+            isinstance(self.left, Message)
+            and self.left.content == NO_WORDS
+            and self.left.native is None
+        )
 
     def is_source_of(self, text: str, quotes: Sequence[Cited]) -> bool:
         """True if a statement came from the words that are taken out, and more of its words are of the fact than of another one."""
@@ -163,7 +177,11 @@ class Removed:
         if own and not all(map(self.has_quote, own)):
             return False
         left = _all_of(self.left)
-        if not own and not self.is_empty and (coverage(text, self.words) < 1 or coverage(text, left) == 1):
+        if (
+            not own
+            and not self.is_empty
+            and (coverage(text, self.words) < 1 or coverage(text, left) == 1)
+        ):
             return False
         other, fact = self._other_terms(own), terms_in(self.fact)
         said = [forms for _, forms in words_with_forms(text) if not forms.isdisjoint(other)]
@@ -182,7 +200,11 @@ class Removed:
     def _left_of(self, quote: str) -> str:
         """Return a quote without the words that are taken out."""
         start = _all_of(self.before).find(quote)
-        now = [one for one in as_now(self.spans, self.before.removed) if one.path is None and one.end > start]
+        now = [
+            one
+            for one in as_now(self.spans, self.before.removed)
+            if one.path is None and one.end > start
+        ]
         inside = [(max(one.start - start, 0), min(one.end - start, len(quote))) for one in now]
         return "" if start < 0 else cut(quote, [Span(start=a, end=b) for a, b in inside if a < b])
 
@@ -215,14 +237,20 @@ def removed_from(record: Redactable, redaction: Redaction, fact: str = "") -> Re
     return None if left is None else Removed(record, left, said, _words(record, spans), fact)
 
 
-def hidden_from(record: Redactable, earlier: Redactable, spans: tuple[Span, ...], fact: str) -> Removed:
+def hidden_from(
+    record: Redactable, earlier: Redactable, spans: tuple[Span, ...], fact: str
+) -> Removed:
     """Return what was taken out of a record already, given the version that still had it."""
     return Removed(earlier, record, spans, _words(earlier, as_now(spans, earlier.removed)), fact)
 
 
 def statements_of(records: Iterable[Record]) -> str:
     """Return what the memories among some records state."""
-    told = (record for record in records if isinstance(record, Memory) and not isinstance(record, Damaged))
+    told = (
+        record
+        for record in records
+        if isinstance(record, Memory) and not isinstance(record, Damaged)
+    )
     return "\n".join(memory.passage_text() for memory in told)
 
 

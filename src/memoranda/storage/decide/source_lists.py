@@ -87,7 +87,9 @@ def with_short_list(state: BatchState, memory: Memory) -> Deciding[Memory]:
     rest = [id for id in memory.sources if id not in listed]
     standing = standing_groups(memory)
     groups = _grown(state, memory, standing[0] if standing else _group_id(state, memory), rest)
-    short: Memory = memory.changed(sources=listed, unlisted=groups, quotes=quotes_of(memory.quotes, listed))
+    short: Memory = memory.changed(
+        sources=listed, unlisted=groups, quotes=quotes_of(memory.quotes, listed)
+    )
     return short
 
 
@@ -129,7 +131,9 @@ def with_short_past(state: BatchState, record: Any) -> Deciding[Any]:
         return record
     held = next((group.id for group in record.unlisted if group.past), None)
     into = held or _group_id(state, record)
-    known = (yield from members_of(state, record, () if held is None else (held,), listed)).get(into, set())
+    known = (yield from members_of(state, record, () if held is None else (held,), listed)).get(
+        into, set()
+    )
     more = [id for id in listed if id not in known]
     unlisted = _grown(state, record, into, more, past=True)
     past = (*(id for id in record.past if id in groups), *(() if held else (into,)))
@@ -153,11 +157,17 @@ def as_it_was(state: BatchState, now: Record, then: Any) -> Deciding[Any]:
         if add or drop:
             state.link(now.id, group.id, add)
             state.unlink(now.id, group.id, drop)
-            delta = {"version": version, "added": tuple(sorted(add)), "dropped": tuple(sorted(drop))}
+            delta = {
+                "version": version,
+                "added": tuple(sorted(add)),
+                "dropped": tuple(sorted(drop)),
+            }
             group = group.model_copy(update=delta)
             past += sorted(drop)
         groups.append(group)
-    restored = then.changed(unlisted=tuple(groups)).following(now) if groups else then.following(now)
+    restored = (
+        then.changed(unlisted=tuple(groups)).following(now) if groups else then.following(now)
+    )
     fresh = (id for id in past if id not in restored.past and id not in restored.stands_on())
     return (yield from with_short_past(state, restored.changed(past=(*restored.past, *fresh))))
 
@@ -211,7 +221,11 @@ class Lost:
     def __contains__(self, id: object) -> bool:
         """True if the source is erased, or every source of the group."""
         members = self.members.get(id) if isinstance(id, UUID) else None
-        return id in self.sources if members is None else all(source in self.sources for source in members)
+        return (
+            id in self.sources
+            if members is None
+            else all(source in self.sources for source in members)
+        )
 
 
 def _to_list(state: BatchState, sources: Sequence[UUID], of: Record) -> Deciding[tuple[UUID, ...]]:
@@ -225,7 +239,9 @@ def _to_list(state: BatchState, sources: Sequence[UUID], of: Record) -> Deciding
 
     def rank(id: UUID) -> tuple[int, int]:
         trust = getattr(state.current(id), "trust", None)
-        return -_BEST_FIRST.index(trust) if trust is not None else -len(_BEST_FIRST), quoted.get(id, 0)
+        return -_BEST_FIRST.index(trust) if trust is not None else -len(_BEST_FIRST), quoted.get(
+            id, 0
+        )
 
     return to_list(sources, max(middle, key=rank))
 
@@ -243,9 +259,13 @@ def _grown(
     state.link(record.id, id, sources)
     if all(group.id != id for group in record.unlisted):
         return (*record.unlisted, Unlisted.of(id, sources, version, past=past))
-    return tuple(g.grown(sources, version) if g.id == id and sources else g for g in record.unlisted)
+    return tuple(
+        g.grown(sources, version) if g.id == id and sources else g for g in record.unlisted
+    )
 
 
 def _group_id(state: BatchState, record: Memory | ProfileDocument) -> UUID:
     version = state.next_version(record.id)
-    return derived_id(state.batch.at, canonical(["unlisted", str(record.id), version, len(record.unlisted)]))
+    return derived_id(
+        state.batch.at, canonical(["unlisted", str(record.id), version, len(record.unlisted)])
+    )

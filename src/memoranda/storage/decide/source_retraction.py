@@ -48,7 +48,11 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
         for record in (*resting, *(linked if source.id in wave else ())):
             if record.id in fallen:
                 continue
-            if (yield from still_bears(state, record, {*fallen, *covered} if record.id in own else fallen)):
+            if (
+                yield from still_bears(
+                    state, record, {*fallen, *covered} if record.id in own else fallen
+                )
+            ):
                 staying[record.id] = record
             else:
                 fallen[record.id] = record
@@ -56,7 +60,9 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
                 found.append(record.id)
         wave = found
     before = len(state.puts()), len(state.ignored)
-    yield from _settle(state, change, [record for record in fallen.values() if record is not source], staying)
+    yield from _settle(
+        state, change, [record for record in fallen.values() if record is not source], staying
+    )
     if (len(state.puts()), len(state.ignored)) == before:
         state.ignore("not_a_source", source.id)
 
@@ -92,7 +98,9 @@ def _settle(
         elif isinstance(record, Memory) and (yield from protected_from_act(state, record)):
             state.ignore("protected", record.id)
         elif isinstance(record, Memory) and record.active:
-            state.put(record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
+            state.put(
+                record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT
+            )
     for id in staying:
         state.ignore("grounded", id)
 
@@ -176,14 +184,20 @@ def _wider(state: BatchState, ids: tuple[UUID, ...], readers: Audience) -> Decid
             continue
         yield from state.fetch((record.id,))
         held = state.current(record.id)
-        if held is None or not held.audience.readable_by(view) or held.audience.within(readers, view):
+        if (
+            held is None
+            or not held.audience.readable_by(view)
+            or held.audience.within(readers, view)
+        ):
             continue
         if (yield from sources_among(state, held, ids)):
             found.append(held)
     return found
 
 
-def _stands_otherwise(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
+def _stands_otherwise(
+    state: BatchState, record: Record, fallen: dict[UUID, Record]
+) -> Deciding[bool]:
     """True if a record has other sources too. A profile needs them for every field."""
     if isinstance(record, ProfileDocument):
         left = record.without(lambda _: fallen)
@@ -194,9 +208,13 @@ def _stands_otherwise(state: BatchState, record: Record, fallen: dict[UUID, Reco
 def _is_stuck(state: BatchState, record: Record, changed: Record) -> Deciding[bool]:
     """True if a record cannot be given fewer readers: its thread or schema sets them, or it is not this view's to narrow."""
     view = state.batch.view
-    if isinstance(record, ProfileDocument) or (isinstance(record, Episode) and record.thread is not None):
+    if isinstance(record, ProfileDocument) or (
+        isinstance(record, Episode) and record.thread is not None
+    ):
         return True
-    if not isinstance(record, (Memory, Episode)) or not changed.audience.within(record.audience, view):
+    if not isinstance(record, (Memory, Episode)) or not changed.audience.within(
+        record.audience, view
+    ):
         return True
     if not (view.whole or record.agent == view.agent):
         return True

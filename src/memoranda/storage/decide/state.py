@@ -84,11 +84,17 @@ def brought(secret: bytes, owner: Owner, portable: tuple[bytes, bytes]) -> tuple
 def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: bool) -> Receipt:
     """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
     if ended:
-        raise Erased("this operation was applied before its owner was erased; it cannot be applied again")
+        raise Erased(
+            "this operation was applied before its owner was erased; it cannot be applied again"
+        )
     if operation.is_erased_in(entry):
-        raise Erased("something that this operation wrote was forgotten; it cannot be written again")
+        raise Erased(
+            "something that this operation wrote was forgotten; it cannot be written again"
+        )
     if not operation.is_of(entry):
-        raise OperationReused("this operation id belongs to another request; use a new id for a new request")
+        raise OperationReused(
+            "this operation id belongs to another request; use a new id for a new request"
+        )
     if entry.lines and all(line.erased for line in entry.lines):
         raise Erased("what this operation wrote was forgotten; it cannot be written again")
     return receipt_of(entry, owner, repeated=True)
@@ -96,9 +102,13 @@ def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: 
 
 def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
     """Return the receipt of an entry; it is the same for the first request and every repetition."""
-    items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
+    items = tuple(
+        ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines
+    )
     used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
-    return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)
+    return Receipt(
+        owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated
+    )
 
 
 def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
@@ -201,7 +211,9 @@ class BatchState:
     #: Slot → the record that took it last, on this state.
     _slots: dict[bytes, UUID] = field(default_factory=dict)
     #: Record → the pairs of a group of unlisted sources and a source that this batch links, and those that it unlinks.
-    _links: dict[UUID, tuple[set[tuple[UUID, UUID]], set[tuple[UUID, UUID]]]] = field(default_factory=dict)
+    _links: dict[UUID, tuple[set[tuple[UUID, UUID]], set[tuple[UUID, UUID]]]] = field(
+        default_factory=dict
+    )
 
     def current(self, id: UUID) -> Record | None:
         """Return the record with this batch's changes, whether the view may see it or not."""
@@ -260,7 +272,9 @@ class BatchState:
     ) -> None:
         """Add a new record; raise ``Conflict`` if its id exists."""
         if self.current(record.id) is not None:
-            raise Conflict(f"id: {record.id} is given twice or exists already; let the book make ids")
+            raise Conflict(
+                f"id: {record.id} is given twice or exists already; let the book make ids"
+            )
         if gone(record, self.batch.at):
             raise InvalidInput("expires_at: it has passed; give a later moment", field="expires_at")
         if record.owner is not self.batch.owner:

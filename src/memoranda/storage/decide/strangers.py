@@ -15,7 +15,8 @@ def other_speaker(message: Message) -> str | None:
     speaker = message.speaker
     return (
         None
-        if speaker is None or comparable_text(speaker) in (comparable_text(message.owner.id), *OWNER_WORDS)
+        if speaker is None
+        or comparable_text(speaker) in (comparable_text(message.owner.id), *OWNER_WORDS)
         else speaker
     )
 

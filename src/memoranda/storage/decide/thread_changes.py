@@ -42,12 +42,16 @@ def cut(episode: Episode, limits: Limits) -> tuple[Episode, Overflow | None]:
     """Shorten an episode's tool calls to the limits; returns it with the omitted calls, if there are any."""
     calls = episode.tool_calls
     kept = tuple(_cut_call(call, limits.tool_output_length) for call in calls[: limits.tool_calls])
-    short = [place for place, call in enumerate(calls) if place >= len(kept) or kept[place] is not call]
+    short = [
+        place for place, call in enumerate(calls) if place >= len(kept) or kept[place] is not call
+    ]
     if not short:
         return episode, None
     omitted = episode.calls_omitted + len(calls) - len(kept)
     smaller = episode.model_copy(update={"tool_calls": kept, "calls_omitted": omitted})
-    whole = _within((WholeCall(place=place, call=calls[place]) for place in short), limits.overflow_length)
+    whole = _within(
+        (WholeCall(place=place, call=calls[place]) for place in short), limits.overflow_length
+    )
     if not whole:
         return smaller, None
     overflow = Overflow(
@@ -66,7 +70,9 @@ def _within(calls: Iterable[WholeCall], length: int) -> list[WholeCall]:
     found: list[WholeCall] = []
     left = length
     for whole in calls:
-        size = len(_written(whole.call.inputs)) + len(_shown(whole.call.output)) + len(whole.call.tool)
+        size = (
+            len(_written(whole.call.inputs)) + len(_shown(whole.call.output)) + len(whole.call.tool)
+        )
         if size <= left:
             found.append(whole)
             left -= size
@@ -120,7 +126,9 @@ def open_thread(state: BatchState, change: OpenThread) -> Deciding[None]:
     elif held.audience.readable_by(state.batch.view):
         state.ignore("present", held.id)
     else:
-        raise Conflict(f"name: another thread of this owner is called {thread.name!r}; choose another name")
+        raise Conflict(
+            f"name: another thread of this owner is called {thread.name!r}; choose another name"
+        )
 
 
 def append(state: BatchState, change: Append) -> Deciding[None]:
@@ -167,7 +175,9 @@ def _set(state: BatchState, thread: Thread, fields: dict[str, Any]) -> Deciding[
             raise InvalidInput(f"status: {status!r} is none of {names}", field="status") from None
         if status not in STATUS_STEPS[thread.status]:
             allowed = ", ".join(sorted(STATUS_STEPS[thread.status]))
-            raise Conflict(f"status: a thread that is {thread.status} can become {allowed}; not {status}")
+            raise Conflict(
+                f"status: a thread that is {thread.status} can become {allowed}; not {status}"
+            )
         fields["ended_at"] = state.batch.at if status in FINISHED else None
     try:
         changed = Thread.model_validate({**_as_given(thread), **fields})
@@ -192,8 +202,12 @@ def close(state: BatchState, change: CloseThread) -> Deciding[None]:
         fields["result"] = change.result
     yield from _set(state, thread, fields)
     if change.episode is not None:
-        episode = change.episode.changed(thread=thread.id, agent=change.episode.agent or thread.agent)
-        yield from record_episode(state, RecordEpisode(episode, change.terms, None, change.overflow))
+        episode = change.episode.changed(
+            thread=thread.id, agent=change.episode.agent or thread.agent
+        )
+        yield from record_episode(
+            state, RecordEpisode(episode, change.terms, None, change.overflow)
+        )
 
 
 def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
@@ -209,7 +223,9 @@ def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
         )
     held = thread.formed_through
     if change.through < held or change.after not in (None, held):
-        raise Stale(f"thread {thread.id} is already formed up to message {held}; read it again, then decide")
+        raise Stale(
+            f"thread {thread.id} is already formed up to message {held}; read it again, then decide"
+        )
     if change.through == held:
         state.ignore("unchanged", thread.id)
     else:
@@ -282,11 +298,14 @@ def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
     elif change.audience is not None:
         if not change.audience.within(audience, state.batch.view):
             raise InvalidInput(
-                "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+                "audience: it is wider than the audience of a source; choose a narrower one",
+                field="audience",
             )
         audience = change.audience
     limiting = () if change.judged else grounds
-    trust = lowest([episode.trust, *(ground.trust for ground in limiting if hasattr(ground, "trust"))])
+    trust = lowest(
+        [episode.trust, *(ground.trust for ground in limiting if hasattr(ground, "trust"))]
+    )
     made = episode.changed(audience=audience, trust=trust)
     if made.external_id is not None:
         yield from refuse_taken(state, made)

@@ -34,7 +34,9 @@ _KEEPING = (Verb.ARCHIVE, Verb.RESTORE)
 def undo(state: BatchState, change: Undo) -> Deciding[None]:
     """Reverse the operation at a position of the owner's ledger."""
     if len(state.batch.changes) > 1:
-        raise InvalidInput("an undo must be the only change of its operation; send it alone", field="changes")
+        raise InvalidInput(
+            "an undo must be the only change of its operation; send it alone", field="changes"
+        )
     entries = yield from _closure(state, change)
     lines = _earliest_lines(entries)
     yield from _refuse_undone(change.position, entries)
@@ -71,14 +73,20 @@ def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
             return entries
         if not change.with_dependents:
             yield from _refuse_second_undo(change.position, later)
-            raise HasDependents((yield from _dependents(change.position, later)), positions=sorted(later))
+            raise HasDependents(
+                (yield from _dependents(change.position, later)), positions=sorted(later)
+            )
         positions |= later
 
 
 def _dependents(position: int, later: set[int]) -> Deciding[str]:
     """Return the text of the error that later changes depend on a position; it names those that no undo removes."""
     entries = yield from ask(EntriesAt(tuple(sorted(later))))
-    said = [str(entry.position) for entry in entries if any(line.verb is Verb.APPEND for line in entry.lines)]
+    said = [
+        str(entry.position)
+        for entry in entries
+        if any(line.verb is Verb.APPEND for line in entry.lines)
+    ]
     if said:
         return (
             f"position {position} cannot be undone: later changes depend on it, and position {', '.join(said)} appended "
@@ -149,7 +157,9 @@ def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
         for line in (line for line in entry.lines if line.before == 0):
             living = yield from _resting_on(state, line, first)
             built.update(
-                each for each in (yield from ask(PositionsTouching(living))) if each > entry.position
+                each
+                for each in (yield from ask(PositionsTouching(living)))
+                if each > entry.position
             )
     return built
 
@@ -164,7 +174,9 @@ def _but_upkeep(positions: set[int], id: UUID) -> Deciding[set[int]]:
     }
 
 
-def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
+def _resting_on(
+    state: BatchState, made: Line, known: dict[UUID, int]
+) -> Deciding[tuple[UUID, ...]]:
     """Return the records derived from a record that an operation made; for a thread, also the records in it."""
     resting: list[Record] = []
     for cites in (yield from ask(RestingOn((made.id,)))):
@@ -178,7 +190,9 @@ def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Decidi
 
 
 def _stands(record: Record) -> bool:
-    return not record.withdrawn and not (isinstance(record, Memory) and record.status is MemoryStatus.UNDONE)
+    return not record.withdrawn and not (
+        isinstance(record, Memory) and record.status is MemoryStatus.UNDONE
+    )
 
 
 def _refuse_second_undo(position: int, later: set[int]) -> Deciding[None]:
@@ -227,7 +241,12 @@ def _turn_back(state: BatchState, line: Line, _: int) -> Deciding[None]:
         state.ignore("erased", line.id)
     elif memory.version == line.after:
         state.put((yield from as_it_was(state, memory, earlier)), Verb.UNDO)
-    elif isinstance(memory, Memory) and memory.active and memory.archived and line.verb is Verb.ARCHIVE:
+    elif (
+        isinstance(memory, Memory)
+        and memory.active
+        and memory.archived
+        and line.verb is Verb.ARCHIVE
+    ):
         state.put(memory.changed(archived=False, reason=""), Verb.UNDO)
     else:
         state.ignore("changed", line.id)
@@ -242,7 +261,12 @@ def _refuse_undone(position: int, entries: list[Entry]) -> Deciding[None]:
 
 
 #: What formation makes of a thread: fields that belong together.
-_FORMED = (("summary", "summary_through"), ("task_summary",), ("prepared",), ("title", "title_through"))
+_FORMED = (
+    ("summary", "summary_through"),
+    ("task_summary",),
+    ("prepared",),
+    ("title", "title_through"),
+)
 
 
 def _with_progress(earlier: Thread, made: Thread, now: Thread) -> Thread:
@@ -252,7 +276,9 @@ def _with_progress(earlier: Thread, made: Thread, now: Thread) -> Thread:
     """
     fields: dict[str, Any] = {"formed_through": now.formed_through}
     for names in _FORMED:
-        before, after, held = ({name: getattr(one, name) for name in names} for one in (earlier, made, now))
+        before, after, held = (
+            {name: getattr(one, name) for name in names} for one in (earlier, made, now)
+        )
         is_set_by_hand = "title" in names and not now.title_through
         fields |= before if is_set_by_hand or (before != after and held == after) else held
     return earlier.changed(**fields)  # type: ignore[no-any-return]

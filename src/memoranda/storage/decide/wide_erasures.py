@@ -28,10 +28,15 @@ def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     records = yield from load_all(ids)
     said = {id: record for id, record in records.items() if isinstance(record, Message)}
     threads = yield from load_all(message.thread for message in said.values())
-    overflows = yield from _overflows([id for id, one in records.items() if isinstance(one, Episode)])
+    overflows = yield from _overflows(
+        [id for id, one in records.items() if isinstance(one, Episode)]
+    )
     for id in dict.fromkeys(ids):
         if isinstance(records.get(id), Episode):
-            plan.doomed |= {id: records[id], **{one.id: one for one in overflows if one.episode == id}}
+            plan.doomed |= {
+                id: records[id],
+                **{one.id: one for one in overflows if one.episode == id},
+            }
             continue
         if isinstance(records.get(id), Thread) and not (yield from _has_messages(id)):
             plan.doomed[id] = records[id]
@@ -56,7 +61,9 @@ def _has_messages(thread: UUID) -> Deciding[bool]:
     return any(isinstance(one, Message) for one in (yield from load_all(ids)).values())
 
 
-def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
+def plan_whole_erasure(
+    owner: Owner, view: View, records: dict[UUID, Record]
+) -> Deciding[ErasurePlan]:
     """Plan the erasure of a whole owner, including the owner's name in records of other owners."""
     if not view.whole:
         raise NotAllowed("only the owner's own view may forget everything; use as_owner=True")
@@ -73,7 +80,9 @@ def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
     """Remove an owner's name from a record of another owner."""
     # A damaged one may name the owner; nobody can use it.
     left_of_key = (
-        record.without_owner(owner) if isinstance(record, Key) and owner in record.names() else record
+        record.without_owner(owner)
+        if isinstance(record, Key) and owner in record.names()
+        else record
     )
     if isinstance(record, Damaged) or left_of_key is None:
         plan.doomed[record.id] = record

@@ -7,7 +7,13 @@ from memoranda.package_names import names_of
 if TYPE_CHECKING:
     from memoranda.storage.export.digests import DIGEST, key_name, line_digest
     from memoranda.storage.export.forms import OwnerLine
-    from memoranda.storage.export.owner_data import BookDump, DumpedVersion, EndedEra, OwnerDump, TermsOf
+    from memoranda.storage.export.owner_data import (
+        BookDump,
+        DumpedVersion,
+        EndedEra,
+        OwnerDump,
+        TermsOf,
+    )
     from memoranda.storage.export.person_lines import ABOUT, about_lines
     from memoranda.storage.export.read import broken, parse, parse_book, parse_owner_line
     from memoranda.storage.export.write import book_line, owner_lines, unchanged

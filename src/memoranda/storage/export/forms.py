@@ -41,7 +41,9 @@ def _filled_up(part: object) -> object:
 
 def _with_positions(note: dict[str, Any]) -> dict[str, Any]:
     undoes = note.get("undoes", [])
-    if not isinstance(undoes, list) or not all(type(each) is int and 0 < each < LARGEST for each in undoes):
+    if not isinstance(undoes, list) or not all(
+        type(each) is int and 0 < each < LARGEST for each in undoes
+    ):
         raise ValueError("'undoes' is a list of positions")
     aged = note.get(AGED, [])
     if not isinstance(aged, list) or not all(map(_is_aged, aged)):
@@ -54,7 +56,9 @@ def _with_positions(note: dict[str, Any]) -> dict[str, Any]:
 def _are_digests(part: object) -> bool:
     if not isinstance(part, list) or len(part) != 2:
         return False
-    return all(isinstance(each, str) and re.fullmatch(f"[0-9a-f]{{{2 * SIZE}}}", each) for each in part)
+    return all(
+        isinstance(each, str) and re.fullmatch(f"[0-9a-f]{{{2 * SIZE}}}", each) for each in part
+    )
 
 
 def _is_aged(part: object) -> bool:
@@ -81,7 +85,8 @@ _Micros = Annotated[
     ),
 ]
 _Told = Annotated[
-    tuple[Verb, RecordType, UUID, _Count, _Count, None, Literal[1] | None], BeforeValidator(_filled_up)
+    tuple[Verb, RecordType, UUID, _Count, _Count, None, Literal[1] | None],
+    BeforeValidator(_filled_up),
 ]
 _Left = tuple[_Count, Annotated[str, AfterValidator(_known_reason)], UUID | None, Text | None]
 
@@ -107,7 +112,9 @@ class OwnerLine(Value):
 class _EntryBody(Value):
     lines: tuple[_Told, ...] = Field(alias="l")
     ignored: tuple[_Left, ...] = Field(default=(), alias="i")
-    note: Annotated[Document, AfterValidator(_with_positions)] = Field(default_factory=dict, alias="n")
+    note: Annotated[Document, AfterValidator(_with_positions)] = Field(
+        default_factory=dict, alias="n"
+    )
 
 
 class EntryLine(Value):
@@ -175,4 +182,6 @@ class BookLine(Value):
     erased_eras: tuple[tuple[_Digest, _Digest, _Micros, tuple[tuple[_Digest, _Digest], ...]], ...]
     tombstones: tuple[tuple[_Digest, _Micros], ...]
     restrictions: tuple[tuple[_Digest, _Micros, Appends], ...]
-    restricting: tuple[tuple[_Micros, UUID, _Digest, Text, Literal["restrict", "unrestrict"], Name], ...]
+    restricting: tuple[
+        tuple[_Micros, UUID, _Digest, Text, Literal["restrict", "unrestrict"], Name], ...
+    ]

@@ -23,7 +23,14 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.ledger import OPERATION, Actor, Entry
 from memoranda.model.passages import Use
-from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record, RecordType, owner_digest_parts
+from memoranda.model.records import (
+    PASSAGE_TYPES,
+    Audience,
+    Owner,
+    Record,
+    RecordType,
+    owner_digest_parts,
+)
 from memoranda.model.values import keyed, micros, moment
 from memoranda.storage.decide.state import brought
 from memoranda.storage.rows import StoredRow, audience_columns, dump_entry, encode
@@ -117,8 +124,12 @@ class _Pieces:
             self._record(list(versions))
             for _, versions in groupby(dump.versions, key=lambda version: version.record.id)
         ]
-        entries = [_entry(self._with_digests(self._with_operation(entry))) for entry in dump.entries]
-        shelves = sorted(ShelfPiece(audience_columns(each), mark, 0) for each, mark in self._shelves.items())
+        entries = [
+            _entry(self._with_digests(self._with_operation(entry))) for entry in dump.entries
+        ]
+        shelves = sorted(
+            ShelfPiece(audience_columns(each), mark, 0) for each, mark in self._shelves.items()
+        )
         digest = keyed(self._secret, "owner", owner_digest_parts(dump.owner))
         frame = Frame(dump.era.bytes, dump.owner.parts, digest, len(entries), None, tuple(shelves))
         return OwnerPieces(frame, records, entries)
@@ -176,7 +187,9 @@ class _Pieces:
             if use is None
             else (use.strength, None if use.used_at is None else micros(use.used_at), use.count),
             (),
-            tuple(sorted({(g.bytes, id.bytes) for g, ids in current.unlisted.items() for id in ids})),
+            tuple(
+                sorted({(g.bytes, id.bytes) for g, ids in current.unlisted.items() for id in ids})
+            ),
         )
 
     def _row(self, record: Record) -> StoredRow:
@@ -195,7 +208,9 @@ class _Pieces:
         return replace(entry, operation=operation, request=asked)
 
     def _with_digests(self, entry: Entry) -> Entry:
-        lines = (replace(line, hash=self._digests.get((line.id, line.after))) for line in entry.lines)
+        lines = (
+            replace(line, hash=self._digests.get((line.id, line.after))) for line in entry.lines
+        )
         return replace(entry, lines=tuple(lines))
 
 
@@ -227,12 +242,21 @@ class EndedEra(NamedTuple):
         entries = [
             _entry(
                 Entry(
-                    None, self.era, place, moment(self.at), Actor("system"), (), operation=id, request=request
+                    None,
+                    self.era,
+                    place,
+                    moment(self.at),
+                    Actor("system"),
+                    (),
+                    operation=id,
+                    request=request,
                 )
             )
             for place, (id, request) in enumerate(self.operations, 1)
         ]
-        return OwnerPieces(Frame(self.era.bytes, None, self.digest, len(entries), self.at), (), entries)
+        return OwnerPieces(
+            Frame(self.era.bytes, None, self.digest, len(entries), self.at), (), entries
+        )
 
 
 class BookDump(NamedTuple):

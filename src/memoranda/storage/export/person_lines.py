@@ -48,7 +48,11 @@ def _held(one: Holding, showing: Showing) -> dict[str, Any]:
         "of": {"kind": owner.kind.value, "id": owner.id},
         "goes_with_the_owner": one.goes,
         "record": {name: value for name, value in record.items() if name not in one.left_out},
-        **({"left_out": sorted(one.left_out & record.keys())} if one.left_out & record.keys() else {}),
+        **(
+            {"left_out": sorted(one.left_out & record.keys())}
+            if one.left_out & record.keys()
+            else {}
+        ),
     }
 
 

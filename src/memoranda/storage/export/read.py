@@ -18,8 +18,22 @@ from memoranda.model.records import Owner, Record, RecordType
 from memoranda.model.unlisted import are_counted
 from memoranda.model.values import Value, refused
 from memoranda.storage.decide.protection import external_id_of
-from memoranda.storage.export.forms import BookLine, EndLine, EntryLine, OwnerLine, UseLine, VersionLine
-from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, DumpedVersion, EndedEra, OwnerDump
+from memoranda.storage.export.forms import (
+    BookLine,
+    EndLine,
+    EntryLine,
+    OwnerLine,
+    UseLine,
+    VersionLine,
+)
+from memoranda.storage.export.owner_data import (
+    LARGEST,
+    Blank,
+    BookDump,
+    DumpedVersion,
+    EndedEra,
+    OwnerDump,
+)
 from memoranda.storage.rows import CLASS_OF
 
 _Form = TypeVar("_Form", bound=Value)
@@ -35,7 +49,9 @@ def parse_owner_line(line: Mapping[str, Any]) -> OwnerLine:
 def parse_book(line: Mapping[str, Any], tenant: str) -> BookDump:
     """Parse the line with the data that belong to no owner, for a tenant; raise InvalidInput if it is faulty."""
     read = _read(BookLine, line, 0)
-    eras = tuple(EndedEra(UUID(bytes=era), digest, at, ids) for era, digest, at, ids in read.erased_eras)
+    eras = tuple(
+        EndedEra(UUID(bytes=era), digest, at, ids) for era, digest, at, ids in read.erased_eras
+    )
     operations = [id for each in eras for id, _ in each.operations]
     stones = [digest for digest, _ in read.tombstones]
     for name, digests in (
@@ -65,7 +81,9 @@ def parse(owner: Owner, lines: Sequence[Mapping[str, Any]]) -> OwnerDump:
 
 def broken(item: int, reason: str, part: str = "") -> InvalidInput:
     """Return the error about a line of an export; ``item`` counts the lines of the owner's part from 0."""
-    return InvalidInput(f"line {item + 1}: {reason}", field=f"lines[{item}].{part}".rstrip("."), item=item)
+    return InvalidInput(
+        f"line {item + 1}: {reason}", field=f"lines[{item}].{part}".rstrip("."), item=item
+    )
 
 
 def _read(form: type[_Form], line: object, item: int) -> _Form:
@@ -146,7 +164,9 @@ class _Parsing:
             raise broken(item, f"record: its version and its place lie below {LARGEST}", "record")
         found = self._versions.setdefault(record.id, {})
         if record.version in found:
-            raise broken(item, f"record: version {record.version} of {record.id} is given twice", "record")
+            raise broken(
+                item, f"record: version {record.version} of {record.id} is given twice", "record"
+            )
         current = line.line == "record"
         _check_unlisted(record, line, item)
         found[record.version] = DumpedVersion(record, line.position, current, item, line.unlisted)
@@ -158,17 +178,24 @@ class _Parsing:
     def _use(self, item: int, line: UseLine) -> None:
         if line.id in self._uses:
             raise broken(item, f"id: the use of {line.id} is given twice", "id")
-        self._uses[line.id] = (item, Use(strength=line.strength, used_at=line.used_at, count=line.count))
+        self._uses[line.id] = (
+            item,
+            Use(strength=line.strength, used_at=line.used_at, count=line.count),
+        )
 
     def _check_counts(self) -> None:
         item = len(self._lines) - 1
         told = {
-            kind: count for kind, count in _read(EndLine, self._lines[item], item).counts.items() if count
+            kind: count
+            for kind, count in _read(EndLine, self._lines[item], item).counts.items()
+            if count
         }
         counted = Counter(line["line"] for line in self._lines[:-1])
         if told != counted:
             raise broken(
-                item, f"counts: the part holds {dict(counted)}, and its end tells of {told}", "counts"
+                item,
+                f"counts: the part holds {dict(counted)}, and its end tells of {told}",
+                "counts",
             )
 
     def _check_ledger(self) -> None:
@@ -177,16 +204,22 @@ class _Parsing:
         for place, position in enumerate(sorted(self._entries), 1):
             item, entry = self._entries[position]
             if position != place:
-                raise broken(item, f"position: {position} comes where {place} is missing", "position")
+                raise broken(
+                    item, f"position: {position} comes where {place} is missing", "position"
+                )
             same = {
-                each for each in (entry.operation, *entry.note.get(OPERATION, ())[:1]) if each is not None
+                each
+                for each in (entry.operation, *entry.note.get(OPERATION, ())[:1])
+                if each is not None
             }
             if not same.isdisjoint(operations):
                 raise broken(item, "keys: an earlier entry has the same operation", "keys")
             operations |= same
             for line in entry.lines:
                 if line.before != standing.get(line.id, 0) or not _steps(line):
-                    raise broken(item, f"body.l: {line.id} does not go on from the version before", "body.l")
+                    raise broken(
+                        item, f"body.l: {line.id} does not go on from the version before", "body.l"
+                    )
                 standing[line.id] = line.after
                 self._expect(position, line)
 
@@ -203,7 +236,9 @@ class _Parsing:
             record, item = each.record, each.item
             if each.current != (each is last):
                 raise broken(
-                    item, f"line: of {record.id} the last version is the record, and no other", "line"
+                    item,
+                    f"line: of {record.id} the last version is the record, and no other",
+                    "line",
                 )
             position, line = self._told.get((record.id, record.version), (0, None))
             if line is None or position != each.position or line.type is not record.type:
@@ -219,18 +254,24 @@ class _Parsing:
                 continue
             item, entry = self._entries[position]
             if id not in self._versions or version >= self._unsourced.get(id, 0):
-                raise broken(item, f"body.l: version {version} of {id} is not in this part", "body.l")
+                raise broken(
+                    item, f"body.l: version {version} of {id} is not in this part", "body.l"
+                )
             yield Blank(id, version, position, entry.at)
 
     def _current(self) -> Iterator[DumpedVersion]:
-        return (each for found in self._versions.values() for each in found.values() if each.current)
+        return (
+            each for found in self._versions.values() for each in found.values() if each.current
+        )
 
     def _check_slots(self) -> None:
         held: set[bytes] = set()
         for each in self._current():
             slot = each.record.slot()
             if slot in held:
-                raise broken(each.item, "record: another record of this part holds its key or name", "record")
+                raise broken(
+                    each.item, "record: another record of this part holds its key or name", "record"
+                )
             if slot is not None:
                 held.add(slot)
         named = [each for each in self._current() if external_id_of(each.record) is not None]
@@ -239,18 +280,26 @@ class _Parsing:
             record = each.record
             if (own := (record.type, external_id_of(record), record.audience)) in taken:
                 raise broken(
-                    each.item, "record: another record of this part has its external id", "record.external_id"
+                    each.item,
+                    "record: another record of this part has its external id",
+                    "record.external_id",
                 )
             taken.add(own)
 
     def _check_seats(self) -> None:
         for each in self._current():
             message = each.record
-            if isinstance(message, Message) and message.seq > self._tails.get(message.thread, LARGEST):
-                raise broken(each.item, "record.seq: the place lies behind its thread's tail", "record.seq")
+            if isinstance(message, Message) and message.seq > self._tails.get(
+                message.thread, LARGEST
+            ):
+                raise broken(
+                    each.item, "record.seq: the place lies behind its thread's tail", "record.seq"
+                )
 
     def _check_uses(self) -> None:
-        memories = {each.record.id for each in self._current() if each.record.type is RecordType.MEMORY}
+        memories = {
+            each.record.id for each in self._current() if each.record.type is RecordType.MEMORY
+        }
         for id, (item, _) in self._uses.items():
             if id not in memories:
                 raise broken(item, f"id: this part has no memory {id}", "id")
@@ -276,4 +325,6 @@ def _from_portable(line: dict[str, Any], owner: Owner) -> Record:
     """Build a record from the object in a line of an export; raise pydantic's ValidationError if it is invalid."""
     # The episode of a memory follows from the episodes of the file, and is never stored.
     fields = {name: value for name, value in line.items() if name not in ("type", "source_episode")}
-    return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})
+    return CLASS_OF[RecordType(line.get("type", "")).value].model_validate(
+        {**fields, "owner": owner}
+    )

@@ -68,9 +68,13 @@ def _owner_lines(
     gone = {record for record, version in damaged if version is None}
     for record, version in sorted(damaged, key=str):
         what = f"version {version} of record" if version else "record"
-        _log.warning("the export leaves out %s %s of %s: it cannot be read; run verify", what, record, owner)
+        _log.warning(
+            "the export leaves out %s %s of %s: it cannot be read; run verify", what, record, owner
+        )
     for entry in whole.entries:
-        yield _entry_line(_without(entry_of((0, *entry, frame.era, None), owner), damaged), private=private)
+        yield _entry_line(
+            _without(entry_of((0, *entry, frame.era, None), owner), damaged), private=private
+        )
     linked = _linking(whole, owner, gone)
     for piece in whole.records:
         if UUID(bytes=piece.key) not in gone:
@@ -92,7 +96,9 @@ def _linking(whole: OwnerPieces, owner: Owner, gone: Set[UUID]) -> Showing:
         id = UUID(bytes=row.id)
         if row.type == RecordType.EPISODE.value and id not in gone:
             readers = audience_of(*piece.readers)
-            episodes.append(decode(row.type, id, owner, readers, row.version, row.recorded_at, row.body))
+            episodes.append(
+                decode(row.type, id, owner, readers, row.version, row.recorded_at, row.body)
+            )
         elif row.type == RecordType.MESSAGE.value and row.thread is not None:
             threads[id] = UUID(bytes=row.thread)
     links = EpisodeLinks(those_of(Episode, episodes))
@@ -112,14 +118,24 @@ def _unreadable(piece: RecordPiece, owner: Owner) -> Iterator[_Version]:
     row = StoredRow(*piece.row)
     id = UUID(bytes=row.id)
     try:
-        decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
+        decode(
+            row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body
+        )
     except (Corrupt, ValueError, TypeError):
         yield id, None
         return
     for old in piece.earlier:
         if old.body:
             try:
-                decode(row.type, id, owner, audience_of(*old.readers), old.version, old.recorded_at, old.body)
+                decode(
+                    row.type,
+                    id,
+                    owner,
+                    audience_of(*old.readers),
+                    old.version,
+                    old.recorded_at,
+                    old.body,
+                )
             except (Corrupt, ValueError, TypeError):
                 yield id, old.version
 
@@ -127,7 +143,10 @@ def _unreadable(piece: RecordPiece, owner: Owner) -> Iterator[_Version]:
 def _without(entry: Entry, damaged: Set[_Version]) -> Entry:
     """Return an entry whose lines on unreadable versions say, as after an erasure, that their content is gone."""
     lines = (
-        replace(line, erased=line.erased or not damaged.isdisjoint({(line.id, None), (line.id, line.after)}))
+        replace(
+            line,
+            erased=line.erased or not damaged.isdisjoint({(line.id, None), (line.id, line.after)}),
+        )
         for line in entry.lines
     )
     return replace(entry, lines=tuple(lines)) if damaged else entry
@@ -144,7 +163,9 @@ def _record_lines(
             audience = audience_of(*old.readers)
             version = decode(row.type, id, owner, audience, old.version, old.recorded_at, old.body)
             yield _version_line("version", showing(version), old.position)
-    record = decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
+    record = decode(
+        row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body
+    )
     line = _version_line("record", showing(linked(record)), piece.position)
     if record.type is RecordType.THREAD:
         line["tail"] = row.seq
@@ -205,7 +226,9 @@ def book_line(book: BookDump) -> dict[str, Any]:
 
 def portable(record: Record) -> dict[str, Any]:
     """Return a record as a JSON-ready object for a line of an export."""
-    body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
+    body: dict[str, Any] = json.loads(
+        record.model_dump_json(exclude={"owner"}, exclude_defaults=True)
+    )
     body["id"] = str(record.id)
     body["version"] = record.version
     body["recorded_at"] = record.recorded_at.isoformat()

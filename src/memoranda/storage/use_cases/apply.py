@@ -84,7 +84,9 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         batch.actor,
         decision.lines(row.hash for row in rows),
         tuple(decision.ignored),
-        decision.note if operation is None else {**decision.note, OPERATION: _hex(operation.portable)},
+        decision.note
+        if operation is None
+        else {**decision.note, OPERATION: _hex(operation.portable)},
         None if operation is None else operation.id,
         None if operation is None else operation.request,
     )
@@ -115,7 +117,9 @@ def _answers_about(puts: Iterable[Put]) -> Deciding[list[bytes]]:
     ids = {put.record.id for put in puts}
     about = yield from ask(JobsAbout(tuple(ids)))
     raw = {id.bytes for id in ids}
-    return sorted(job.id for job in about if job.kept is not None and not raw.isdisjoint(job.kept[0]))
+    return sorted(
+        job.id for job in about if job.kept is not None and not raw.isdisjoint(job.kept[0])
+    )
 
 
 def preview_batch(batch: Batch) -> Deciding[Receipt]:
@@ -154,7 +158,9 @@ def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:
     for draft in drafts:
         earlier = joined.get((draft.kind, draft.key))
         insists = draft.insists or (earlier is not None and earlier.insists)
-        joined[draft.kind, draft.key] = draft if insists == draft.insists else replace(draft, insists=True)
+        joined[draft.kind, draft.key] = (
+            draft if insists == draft.insists else replace(draft, insists=True)
+        )
     return joined.values()
 
 
@@ -171,7 +177,9 @@ def _applied(
     return digests, (yield from ask(ByOperation(digests.id, digests.brought_id)))
 
 
-def find_operation(owner: Owner, operation: str, by: Actor | None = None) -> Deciding[Receipt | None]:
+def find_operation(
+    owner: Owner, operation: str, by: Actor | None = None
+) -> Deciding[Receipt | None]:
     """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased.
 
     With ``by`` only an operation of this actor is found.

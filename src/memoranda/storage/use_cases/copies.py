@@ -51,7 +51,15 @@ from memoranda.storage.upkeep_questions import (
     Properties,
 )
 from memoranda.storage.use_case import Deciding, Write, ask
-from memoranda.storage.writes import EmptyBook, PutBook, PutFrame, PutJob, PutPieces, Recount, SetProperty
+from memoranda.storage.writes import (
+    EmptyBook,
+    PutBook,
+    PutFrame,
+    PutJob,
+    PutPieces,
+    Recount,
+    SetProperty,
+)
 
 #: Pieces of one answer where all of an owner are read.
 _PAGE = 5000
@@ -63,7 +71,9 @@ _PAGE = 5000
 def whereabouts(address: str) -> Deciding[Whereabouts]:
     """Return which book this is, and its marks."""
     found = yield from ask(Properties())
-    made_by, backup = (found[name].decode() if name in found else None for name in (MADE_BY, BACKUP))
+    made_by, backup = (
+        found[name].decode() if name in found else None for name in (MADE_BY, BACKUP)
+    )
     return Whereabouts(address, found.get(SECRET, b""), *marks_of(found), made_by, backup)
 
 
@@ -127,7 +137,9 @@ def _has_owners() -> Deciding[bool]:
 def pieces(kind: PieceKind, era: bytes, after: bytes, limit: int) -> Deciding[list[Piece]]:
     """Return an era's next pieces. Skip pieces on no shelf: ``verify`` reports them."""
     while page := (yield from ask(PiecesAfter(kind, era, after, limit))):
-        if found := [_on_shelves(piece) for piece in page if getattr(piece, "readers", None) != NOWHERE]:
+        if found := [
+            _on_shelves(piece) for piece in page if getattr(piece, "readers", None) != NOWHERE
+        ]:
             return found
         after = page[-1].key
     return []
@@ -135,9 +147,13 @@ def pieces(kind: PieceKind, era: bytes, after: bytes, limit: int) -> Deciding[li
 
 def _on_shelves(piece: Piece) -> Piece:
     """Return a piece without its versions on no shelf."""
-    if not isinstance(piece, RecordPiece) or all(version.readers != NOWHERE for version in piece.earlier):
+    if not isinstance(piece, RecordPiece) or all(
+        version.readers != NOWHERE for version in piece.earlier
+    ):
         return piece
-    return piece._replace(earlier=tuple(version for version in piece.earlier if version.readers != NOWHERE))
+    return piece._replace(
+        earlier=tuple(version for version in piece.earlier if version.readers != NOWHERE)
+    )
 
 
 def owner_pieces(owner: Owner) -> Deciding[OwnerPieces | None]:
@@ -149,7 +165,9 @@ def owner_pieces(owner: Owner) -> Deciding[OwnerPieces | None]:
     frame = yield from ask(EraFrame(era))
     assert frame is not None
     records = cast(Sequence[RecordPiece], (yield from _all(PieceKind.RECORD, era)))
-    return OwnerPieces(frame, records, cast(Sequence[EntryPiece], (yield from _all(PieceKind.ENTRY, era))))
+    return OwnerPieces(
+        frame, records, cast(Sequence[EntryPiece], (yield from _all(PieceKind.ENTRY, era)))
+    )
 
 
 def _all(kind: PieceKind, era: bytes) -> Deciding[list[Piece]]:
@@ -189,7 +207,9 @@ def adopt(secret: bytes, whole: OwnerPieces) -> Deciding[bool]:
     yield PutPieces(whole.frame.era, [*whole.records, *whole.entries])
     yield Recount(whole.frame.era)
     if any(piece.terms is not None for piece in whole.records):
-        waiting = {job.key for job in book.jobs if (job.kind, job.state) == (EMBED, JobState.WAITING.value)}
+        waiting = {
+            job.key for job in book.jobs if (job.kind, job.state) == (EMBED, JobState.WAITING.value)
+        }
         for name in (name for name, _ in book.sets if name not in waiting):
             yield PutJob(None, embed_job(name), moment(whole.entries[-1].at))
     return True

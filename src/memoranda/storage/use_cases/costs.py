@@ -57,7 +57,9 @@ def unname_spending(base: OwnerBase) -> Deciding[int]:
         before = sums.get(place, [0] * len(counts))
         sums[place] = [one + other for one, other in zip(before, counts, strict=True)]
     if rows:
-        yield AddSpent(None, [cast(SpentPiece, (*place, *counts)) for place, counts in sums.items()])
+        yield AddSpent(
+            None, [cast(SpentPiece, (*place, *counts)) for place, counts in sums.items()]
+        )
         yield DropSpent(base)
     return len(rows)
 
@@ -75,7 +77,12 @@ def _conditions(tenant: str, only: SpentFilter) -> Deciding[SpentWhere | None]:
 def _spent_of(owner: Owner | None, piece: SpentPiece) -> Spent:
     tenant, day, agent, task, model, *counts = piece
     found = Spent(
-        tenant=tenant, owner=owner, agent=agent or None, day=date.fromisoformat(day), task=task, model=model
+        tenant=tenant,
+        owner=owner,
+        agent=agent or None,
+        day=date.fromisoformat(day),
+        task=task,
+        model=model,
     )
     return found.holding(_sums(counts))
 

@@ -161,7 +161,8 @@ def _refuse_unexpected(target: Target, plan: ErasurePlan) -> None:
     visible = {
         id
         for id, record in plan.doomed.items()
-        if target.view.whole or (record.owner == target.owner and record.audience.readable_by(target.view))
+        if target.view.whole
+        or (record.owner == target.owner and record.audience.readable_by(target.view))
     }
     if visible != target.expected:
         changed = ", ".join(sorted(map(str, visible ^ target.expected)))
@@ -201,7 +202,11 @@ def _plan(target: Target) -> Deciding[ErasurePlan]:
         return (yield from plan_ageing(target.view, target.ids))
     if target.hidden:
         return (yield from plan_hidden(target.view, target.actor, target.hidden))
-    return (yield from plan_erasure(target.view, target.actor, target.ids, target.redactions, target.emptied))
+    return (
+        yield from plan_erasure(
+            target.view, target.actor, target.ids, target.redactions, target.emptied
+        )
+    )
 
 
 def _lacked_by_copies(era: UUID, target: Target, plan: ErasurePlan) -> Erasures:
@@ -223,7 +228,9 @@ def _carry_out(
     own_jobs = (yield from ask(OwnJobs())) if target.everything else ()
     jobs = yield from _jobs(plan, own_jobs, removed, target.hidden)
     # Agents who had learnt from these records, and tenants with keys.
-    owners = {record.owner for record in (*plan.doomed.values(), *plan.stripped.values())} - {target.owner}
+    owners = {record.owner for record in (*plan.doomed.values(), *plan.stripped.values())} - {
+        target.owner
+    }
     others = []
     for owner in sorted(owners, key=lambda owner: owner.parts):
         others.append((yield from _loss((yield from ask(Base(owner))), plan, removed)))
@@ -262,7 +269,9 @@ def _loss(
     redacted = [plan.removed[id] for id in stripped if id in plan.removed]
     reworded = yield from new_terms(one.left for one in redacted if one.is_found_by_others)
     # A message or an item loses nothing but words of its own.
-    ids = frozenset(id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message | Item))
+    ids = frozenset(
+        id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message | Item)
+    )
     return _Loss(base, erased, stripped, None if whole else positions, unlinked, ids, reworded)
 
 
@@ -271,7 +280,9 @@ def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
     if loss.positions is None:
         yield ScrubLedger(base)
     elif loss.positions:
-        yield ScrubDigests(base, tuple(loss.erased), tuple(loss.stripped), loss.positions, loss.redacted)
+        yield ScrubDigests(
+            base, tuple(loss.erased), tuple(loss.stripped), loss.positions, loss.redacted
+        )
     if loss.stripped:
         yield from _strip(loss, at)
     if loss.erased:
@@ -295,7 +306,14 @@ def _strip(loss: _Loss, at: datetime) -> Deciding[None]:
     ]
     rows = [encode(put.record, base.secret) for put in puts]
     lines = tuple(
-        Line(put.verb, put.record.type, put.record.id, put.record.version - 1, put.record.version, row.hash)
+        Line(
+            put.verb,
+            put.record.type,
+            put.record.id,
+            put.record.version - 1,
+            put.record.version,
+            row.hash,
+        )
         for put, row in zip(puts, rows, strict=True)
     )
     assert base.era is not None
@@ -337,20 +355,26 @@ def _jobs(
     kept = {job.id for job in about if job.kept is not None and not read.isdisjoint(job.kept[0])}
     dropped = yield from ended_jobs(about, erased, finished)
     dropped |= {
-        job.id for job in about if job.kind != FINISH_FORGETTING and not erased.isdisjoint(job.records)
+        job.id
+        for job in about
+        if job.kind != FINISH_FORGETTING and not erased.isdisjoint(job.records)
     }
     gone = dropped.union(own)
     silent = {
         job.id
         for job in about
-        if job.error and job.id not in gone and (job.id in kept or not losing.isdisjoint(job.records))
+        if job.error
+        and job.id not in gone
+        and (job.id in kept or not losing.isdisjoint(job.records))
     }
     removed.update({"kept answers": len(kept), "jobs": len(gone), "errors of jobs": len(silent)})
     writes = ((ForgetKept, kept), (DropJobs, dropped), (SilenceJobs, silent))
     return [write(sorted(ids)) for write, ids in writes if ids]
 
 
-def erased_by(eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapping[str, Any]]]) -> Erasures:
+def erased_by(
+    eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapping[str, Any]]]
+) -> Erasures:
     """Return the eras that were ended, and what entries of the ledger, by their lines and notes, say was erased."""
     records: dict[UUID, None] = {}
     redactions: list[Redaction] = []

@@ -50,7 +50,9 @@ def book_frame() -> Deciding[BookFrame]:
     who_forms = (yield from ask(Properties())).get(WHO_FORMS)
     restrictions = tuple((yield from ask(RestrictionRows(None))))
     return frame._replace(
-        who_forms=who_forms, restrictions=restrictions, key_uses=tuple((yield from ask(KeyUseRows(None))))
+        who_forms=who_forms,
+        restrictions=restrictions,
+        key_uses=tuple((yield from ask(KeyUseRows(None)))),
     )
 
 

@@ -39,19 +39,27 @@ def hidden_jobs(
             if HIDDEN in entry.note and is_back:
                 ended += yield from _jobs_of(entry)
             elif HIDDEN in entry.note:
-                drafts.append(_draft(position, [line.id for line in entry.lines if not line.erased], None))
+                drafts.append(
+                    _draft(position, [line.id for line in entry.lines if not line.erased], None)
+                )
             waiting += [(before, not is_back) for before in _undone(entry.note)]
     return drafts, ended
 
 
-def ended_jobs(about: Iterable[JobPiece], erased: Collection[bytes], finished: int) -> Deciding[set[bytes]]:
+def ended_jobs(
+    about: Iterable[JobPiece], erased: Collection[bytes], finished: int
+) -> Deciding[set[bytes]]:
     """Return those of these jobs that an erasure ends: of the operation it finishes, and of those of which nothing is left."""
     ended = set()
     for job in about:
         if job.kind != FINISH_FORGETTING:
             continue
         left = tuple(UUID(bytes=id) for id in job.records if id not in erased)
-        if job.key == str(finished) or not left or set((yield from ask(ErasedAmong(left)))) >= set(left):
+        if (
+            job.key == str(finished)
+            or not left
+            or set((yield from ask(ErasedAmong(left)))) >= set(left)
+        ):
             ended.add(job.id)
     return ended
 
@@ -74,4 +82,6 @@ def _undone(note: Any) -> list[int]:
 
 def _jobs_of(entry: Entry) -> Deciding[list[bytes]]:
     about = yield from ask(JobsAbout(tuple(line.id for line in entry.lines)))
-    return [job.id for job in about if (job.kind, job.key) == (FINISH_FORGETTING, str(entry.position))]
+    return [
+        job.id for job in about if (job.kind, job.key) == (FINISH_FORGETTING, str(entry.position))
+    ]

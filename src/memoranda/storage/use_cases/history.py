@@ -53,7 +53,9 @@ def versions(owner: Owner, view: View, ids: Sequence[UUID]) -> Deciding[dict[UUI
     found: dict[UUID, list[Record]] = {}
     for id in ids:
         seen = yield from ask(VersionsInView(owner, view, id))
-        found[id] = [one.record for one in seen if one.record is not None and one.audience.readable_by(view)]
+        found[id] = [
+            one.record for one in seen if one.record is not None and one.audience.readable_by(view)
+        ]
     return found
 
 
@@ -68,7 +70,9 @@ def threads_named(owner: Owner, view: View, name: str) -> Deciding[list[Record]]
     return list(page.records)
 
 
-def unlisted(owner: Owner, view: View, id: UUID, page: SourcePage) -> Deciding[list[tuple[UUID, UUID]]]:
+def unlisted(
+    owner: Owner, view: View, id: UUID, page: SourcePage
+) -> Deciding[list[tuple[UUID, UUID]]]:
     """Return sources that a record does not list, each after its group's id; none if the view may not see the record."""
     yield from ask(FindOwner(owner))
     record = (yield from load_all((id,))).get(id)
@@ -88,7 +92,9 @@ def unlisted(owner: Owner, view: View, id: UUID, page: SourcePage) -> Deciding[l
 def _readable(view: View, pairs: list[tuple[UUID, UUID]]) -> Deciding[list[tuple[UUID, UUID]]]:
     """Return the pairs of a group and a source that the view may see, or that left by its age."""
     there = yield from load_all(source for _, source in pairs)
-    return [pair for pair in pairs if pair[1] not in there or there[pair[1]].audience.readable_by(view)]
+    return [
+        pair for pair in pairs if pair[1] not in there or there[pair[1]].audience.readable_by(view)
+    ]
 
 
 def entries(owner: Owner, after: int, limit: int) -> Deciding[list[Entry]]:

@@ -150,7 +150,9 @@ def postpone_job(job: Job, at: datetime, reason: str) -> Deciding[bool]:
     return True
 
 
-def keep_answer(job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None) -> Deciding[bool]:
+def keep_answer(
+    job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
+) -> Deciding[bool]:
     """Store a model's answer (if there is one) with its job, and add its cost in any case.
 
     False, and no answer is stored, if the lease was lost, or a record that the answer quotes was erased.
@@ -193,7 +195,11 @@ def cancel_job(owner: Owner, kind: str, key: str) -> Deciding[bool]:
 def replay_job(id: UUID, at: datetime) -> Deciding[bool]:
     """Make a dead or postponed job due now."""
     row, now = (yield from ask(JobAt(id))), micros(at)
-    if row is None or row.piece.state == _LEASED or (row.piece.state == _WAITING and row.piece.run_at <= now):
+    if (
+        row is None
+        or row.piece.state == _LEASED
+        or (row.piece.state == _WAITING and row.piece.run_at <= now)
+    ):
         return False
     piece = _begun_anew(row.piece)._replace(state=_WAITING, run_at=now)
     yield SaveJob(replace(row, piece=piece), wakes=True)
@@ -231,7 +237,9 @@ def put_piece(before: JobPiece | None, draft: JobDraft, at: datetime, id: UUID) 
     if job.state == _DEAD:
         job = job._replace(state=_WAITING, attempts=0, postponed=0)
     run_at = max(run_at, job.not_before)
-    return job._replace(payload=payload, records=records, run_at=run_at, generation=job.generation + 1)
+    return job._replace(
+        payload=payload, records=records, run_at=run_at, generation=job.generation + 1
+    )
 
 
 def _leased(job: Job) -> Deciding[JobRow | None]:

@@ -34,7 +34,9 @@ def about_owner(owner: Owner) -> Deciding[AboutOwner]:
     tenant = Owner(tenant=owner.tenant, kind=OwnerKind.TENANT, id=owner.tenant)
     # A key may name an owner who has no records.
     yield from ask(FindOwner(tenant if own is None else owner))
-    records = {} if own is None else {record.id: record for record in (yield from ask(AllRecords()))}
+    records = (
+        {} if own is None else {record.id: record for record in (yield from ask(AllRecords()))}
+    )
     others = yield from ask(OtherHolders())
     held = yield from _held(owner, records, others)
     keys = [one.record.id for one in held if isinstance(one.record, Key)]
@@ -103,7 +105,9 @@ def _reads(owner: Owner, others: Sequence[Record]) -> Deciding[tuple[ReadLine, .
     cursor: str | None = None
     while True:
         page = yield from reads(owner.tenant, owner, None, _PAGE, cursor)
-        found += (one if one.principal in named else replace(one, principal="") for one in page.lines)
+        found += (
+            one if one.principal in named else replace(one, principal="") for one in page.lines
+        )
         cursor = page.cursor
         if cursor is None:
             return tuple(found)

@@ -12,7 +12,13 @@ from memoranda.model.records import Owner
 from memoranda.model.service_records import RESTRICTING, ReadLine, ReadLines, ReadNote
 from memoranda.model.values import micros, moment, new_id, owner_digest
 from memoranda.storage.questions import Secret
-from memoranda.storage.service_questions import DropReads, KeyUseRows, PutKeyUses, PutReads, ReadPieces
+from memoranda.storage.service_questions import (
+    DropReads,
+    KeyUseRows,
+    PutKeyUses,
+    PutReads,
+    ReadPieces,
+)
 from memoranda.storage.use_case import Deciding, ask
 
 #: The length of a key of ``ReadPiece``: a moment and an id.

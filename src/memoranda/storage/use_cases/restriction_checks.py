@@ -16,7 +16,12 @@ from memoranda.model.service_records import Appends, ReadNote, Restriction
 from memoranda.model.values import micros, moment, owner_digest
 from memoranda.model.vectors import embed_job
 from memoranda.storage.questions import FindOwner, Secret
-from memoranda.storage.service_questions import LiftRestriction, PutReads, PutRestrictions, RestrictionRows
+from memoranda.storage.service_questions import (
+    LiftRestriction,
+    PutReads,
+    PutRestrictions,
+    RestrictionRows,
+)
 from memoranda.storage.upkeep_questions import JobAt, OwnJobs, Sets
 from memoranda.storage.use_case import Deciding, OwnerBase, ask
 from memoranda.storage.use_cases.jobs import given_back
@@ -47,7 +52,9 @@ def _restriction_of(row: Sequence[object]) -> Restriction:
     return Restriction(moment(at), Appends.stored(str(mode)) or Appends.REFUSE)  # type: ignore[arg-type] # as stored
 
 
-def restrict(owner: Owner, appends: Appends, note: Noted, since: datetime | None) -> Deciding[Restriction]:
+def restrict(
+    owner: Owner, appends: Appends, note: Noted, since: datetime | None
+) -> Deciding[Restriction]:
     """Restrict the processing of an owner's data, and take leases away from the owner's jobs; the first moment stays.
 
     ``since``: it comes with an import, which changes no restriction that is here.
@@ -57,7 +64,9 @@ def restrict(owner: Owner, appends: Appends, note: Noted, since: datetime | None
     if before is not None and since is not None:
         return before
     made = Restriction((since or note[0][1].at) if before is None else before.at, appends)
-    yield PutRestrictions([(owner_digest(base.secret, owner.parts), micros(made.at), appends.value)])
+    yield PutRestrictions(
+        [(owner_digest(base.secret, owner.parts), micros(made.at), appends.value)]
+    )
     yield from note_reads(note)
     if base.era is not None:
         for id in (yield from ask(OwnJobs())):
@@ -80,7 +89,9 @@ def unrestrict(owner: Owner, note: Noted) -> Deciding[bool]:
     return True
 
 
-def adopt_restrictions(rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]) -> Deciding[None]:
+def adopt_restrictions(
+    rows: Sequence[RestrictionRow], lines: Sequence[ReadPiece]
+) -> Deciding[None]:
     """Add restrictions of another book, and the lines about them; those that are here stay."""
     here = {row[0] for row in (yield from ask(RestrictionRows(None)))}
     yield PutRestrictions([row for row in rows if row[0] not in here])

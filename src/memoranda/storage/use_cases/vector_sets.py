@@ -25,7 +25,9 @@ def note_use(owner: Owner, view: View, uses: Mapping[UUID, Use]) -> Deciding[int
     return len(seen)
 
 
-def put_terms(rule: int, terms: Mapping[UUID, bytes], versions: Mapping[UUID, int]) -> Deciding[int]:
+def put_terms(
+    rule: int, terms: Mapping[UUID, bytes], versions: Mapping[UUID, int]
+) -> Deciding[int]:
     """Store recomputed terms of the passages that still exist as they were read; returns how many there are."""
     there = yield from _unless_reworded((yield from ask(u.PassagesAmong(list(terms)))), versions)
     if there:
@@ -40,10 +42,16 @@ def new_terms(records: Iterable[Record]) -> Deciding[list[tuple[Any, bytes]]]:
     return [(key, pack_text(texts[id])) for id, key in there.items()]
 
 
-def _unless_reworded(found: Mapping[UUID, Any], versions: Mapping[UUID, int]) -> Deciding[dict[UUID, Any]]:
+def _unless_reworded(
+    found: Mapping[UUID, Any], versions: Mapping[UUID, int]
+) -> Deciding[dict[UUID, Any]]:
     """Return passages without those whose text has changed since the given versions were read."""
     now = (yield from ask(u.RewordedAmong(list(found)))) if found else {}
-    return {id: key for id, key in found.items() if id not in now or now[id] == versions.get(id, now[id])}
+    return {
+        id: key
+        for id, key in found.items()
+        if id not in now or now[id] == versions.get(id, now[id])
+    }
 
 
 def list_sets() -> Deciding[list[VectorSet]]:

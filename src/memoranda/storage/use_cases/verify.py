@@ -24,7 +24,14 @@ from memoranda.storage.rows import (
     encode,
     load_entry_body,
 )
-from memoranda.storage.upkeep_questions import Counts, ErasAfter, FindEra, OwnersOf, PiecesAfter, TableFaults
+from memoranda.storage.upkeep_questions import (
+    Counts,
+    ErasAfter,
+    FindEra,
+    OwnersOf,
+    PiecesAfter,
+    TableFaults,
+)
 from memoranda.storage.use_case import Deciding, OwnerBase, ask
 
 #: Rows, or eras, that are read at a time.
@@ -109,7 +116,13 @@ class Proof:
 
 
 def checked(
-    type_: str, id: UUID, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
+    type_: str,
+    id: UUID,
+    owner: Owner,
+    audience: Audience,
+    version: int,
+    recorded_at: int,
+    body: str,
 ) -> Record:
     """Return the record of a row with every field checked; raise ValueError if the row is no record."""
     fields = json.loads(body)
@@ -173,7 +186,9 @@ class OwnerCheck:
         try:
             self._proof.expect(piece.position, load_entry_body(piece.body)[0])
         except Corrupt:
-            self._unread.append(f"owner {self._base.no}: ledger position {piece.position} cannot be read")
+            self._unread.append(
+                f"owner {self._base.no}: ledger position {piece.position} cannot be read"
+            )
 
     def add_record(self, piece: RecordPiece) -> None:
         """Compare a record and its earlier versions with the ledger, and its derived rows with its content."""
@@ -189,7 +204,9 @@ class OwnerCheck:
         if row.type == "thread":
             self._tails[row.id] = row.seq
         if row.type == "message":
-            self._farthest[row.thread] = max((row.seq, row.id), self._farthest.get(row.thread, (0, b"")))
+            self._farthest[row.thread] = max(
+                (row.seq, row.id), self._farthest.get(row.thread, (0, b""))
+            )
         self._faults += self._check_record(row, piece)
         for version in piece.earlier:
             self._faults += self._check_version(row, version)
@@ -215,7 +232,9 @@ class OwnerCheck:
         assert self._base.owner is not None
         try:
             readers = audience_of(*piece.readers)
-            record = checked(row.type, id, self._base.owner, readers, row.version, row.recorded_at, row.body)
+            record = checked(
+                row.type, id, self._base.owner, readers, row.version, row.recorded_at, row.body
+            )
         except (Corrupt, ValueError, TypeError, OverflowError):
             yield f"{name}: what is stored of it cannot be read"
             return
@@ -229,7 +248,11 @@ class OwnerCheck:
             yield f"{name}: its unlisted sources are not those that it counts"
         has_terms = piece.terms is not None and piece.mark > 0
         if has_terms != (record.type in PASSAGE_TYPES):
-            yield f"{name}: it has no terms" if not has_terms else f"{name}: it has terms and is no passage"
+            yield (
+                f"{name}: it has no terms"
+                if not has_terms
+                else f"{name}: it has terms and is no passage"
+            )
         if piece.learnt != first_recorded(piece):
             yield f"{name}: its first version was not recorded when it is said to have been learnt"
         if (piece.ended is None) != row.held:

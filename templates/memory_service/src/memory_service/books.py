@@ -42,7 +42,9 @@ async def _opened() -> Book:
 async def _define(book: Book, memory_type: MemoryType) -> None:
     """Store the default document's schema, so that a person's edits are checked."""
     held = await book.schemas.get(memory_type.name)
-    if memory_type.update_mode == "patch" and (held is None or held.parameters != memory_type.parameters):
+    if memory_type.update_mode == "patch" and (
+        held is None or held.parameters != memory_type.parameters
+    ):
         fields = memory_type.model_dump(include={"description", "parameters", "update_mode"})
         await book.schemas.put(memory_type.name, trigger="request", agents=[AGENT], **fields)
 

@@ -66,7 +66,9 @@ def _formed(prompt: str) -> str:
         for field, pattern in _PATTERNS:
             for value in re.findall(pattern, said, re.IGNORECASE):
                 path = f"/{field}/-" if field == "interests" else f"/{field}"
-                operations.append({"op": "add", "path": path, "value": value.strip(), "sources": sources})
+                operations.append(
+                    {"op": "add", "path": path, "value": value.strip(), "sources": sources}
+                )
         for content in re.findall(r"remember (?:that )?([^.!?]+)", said, re.IGNORECASE):
             notes.append({"content": content[:1].upper() + content[1:].strip(), "sources": sources})
     answer: dict[str, Any] = {}

@@ -28,7 +28,9 @@ class State(TypedDict):
     messages: Annotated[list[AnyMessage], add_messages]
 
 
-async def answer(state: State, config: RunnableConfig, runtime: Runtime[Configuration]) -> dict[str, Any]:
+async def answer(
+    state: State, config: RunnableConfig, runtime: Runtime[Configuration]
+) -> dict[str, Any]:
     """Store what the user said, recall what is known, and answer."""
     chosen = Configuration.of(config, runtime.context)
     thread = await thread_of(chosen.user_id, config["configurable"]["thread_id"])
@@ -38,7 +40,9 @@ async def answer(state: State, config: RunnableConfig, runtime: Runtime[Configur
     known = await recalled(runtime.store, chosen, state["messages"])
     now = f"It is {datetime.now(UTC):%A, %d %B %Y, %H:%M} UTC."
     system = "\n\n".join(filter(None, (chosen.system_prompt, known, now)))
-    reply = await chat_model(chosen.model).ainvoke([SystemMessage(system), *state["messages"]], config)
+    reply = await chat_model(chosen.model).ainvoke(
+        [SystemMessage(system), *state["messages"]], config
+    )
     return {"messages": [reply]}
 
 
@@ -50,7 +54,9 @@ async def schedule(state: State, config: RunnableConfig, runtime: Runtime[Config
     await thread.schedule(after=chosen.delay_seconds, schemas=chosen.schemas())
 
 
-async def recalled(store: BaseStore | None, chosen: Configuration, messages: Sequence[AnyMessage]) -> str:
+async def recalled(
+    store: BaseStore | None, chosen: Configuration, messages: Sequence[AnyMessage]
+) -> str:
     """Return the user's documents, and the notes that fit what was said last, as a block for the prompt."""
     if store is None:
         return ""
@@ -59,9 +65,17 @@ async def recalled(store: BaseStore | None, chosen: Configuration, messages: Seq
     documents = [await store.aget((*namespace, name), name) for name in names]
     question = "\n".join(str(message.content) for message in said)[-1000:]
     notes = await store.asearch(namespace, query=question, limit=_NOTES) if question else []
-    found = [one for one in documents if one] + [note for note in notes if note.key != note.namespace[-1]]
-    lines = [f"[{one.namespace[-1]}, {one.updated_at:%Y-%m-%d}] {_line(one.value)}" for one in found]
-    return "\n".join(["What is known of the user:", "<memories>", *lines, "</memories>"]) if lines else ""
+    found = [one for one in documents if one] + [
+        note for note in notes if note.key != note.namespace[-1]
+    ]
+    lines = [
+        f"[{one.namespace[-1]}, {one.updated_at:%Y-%m-%d}] {_line(one.value)}" for one in found
+    ]
+    return (
+        "\n".join(["What is known of the user:", "<memories>", *lines, "</memories>"])
+        if lines
+        else ""
+    )
 
 
 def _line(value: dict[str, Any]) -> str:

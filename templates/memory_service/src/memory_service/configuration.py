@@ -33,7 +33,10 @@ class MemoryType(BaseModel):
             "instructions": self.system_prompt,
         }
         # The book's own notes have a content and a context already.
-        own = self.name == "Note" and set(self.parameters.get("properties", {})) <= {"content", "context"}
+        own = self.name == "Note" and set(self.parameters.get("properties", {})) <= {
+            "content",
+            "context",
+        }
         return found if own else {**found, "parameters": self.parameters}
 
 
@@ -56,7 +59,9 @@ USER = MemoryType(
             "interests": _texts("What the user likes and cares about."),
             "home": _text("Where the user lives: town, neighbourhood."),
             "occupation": _text("What the user does for a living."),
-            "conversation_preferences": _texts("How the user wants to be talked to, and what to avoid."),
+            "conversation_preferences": _texts(
+                "How the user wants to be talked to, and what to avoid."
+            ),
         },
     },
 )
@@ -90,7 +95,9 @@ class Configuration(BaseModel):
     delay_seconds: float = Field(default=10, ge=0, le=86_400)
     #: The model that answers: ``demo``, which needs no key, or one of ``langchain.chat_models.init_chat_model``.
     model: str = DEMO
-    system_prompt: str = "You are a helpful companion. Use what you know of the user where it helps."
+    system_prompt: str = (
+        "You are a helpful companion. Use what you know of the user where it helps."
+    )
 
     def schemas(self) -> list[dict[str, Any]]:
         """Return the kinds of memory as schemas of the book."""

@@ -25,10 +25,14 @@ class State(TypedDict, total=False):
     trace: list[dict[str, Any]]
 
 
-async def form(state: State, config: RunnableConfig, runtime: Runtime[Configuration]) -> dict[str, Any]:
+async def form(
+    state: State, config: RunnableConfig, runtime: Runtime[Configuration]
+) -> dict[str, Any]:
     """Store the messages that are new, form the thread by the memory types of this request, and return what was written."""
     chosen = Configuration.of(config, runtime.context)
-    thread = await thread_of(chosen.user_id, state.get("thread_id") or config["configurable"]["thread_id"])
+    thread = await thread_of(
+        chosen.user_id, state.get("thread_id") or config["configurable"]["thread_id"]
+    )
     if state.get("messages"):
         await record(thread, state["messages"])
     formed = (await thread.form(schemas=chosen.schemas())).threads
@@ -43,7 +47,9 @@ async def form(state: State, config: RunnableConfig, runtime: Runtime[Configurat
     }
 
 
-async def _items(user_id: str, written: list[Any], runtime: Runtime[Configuration]) -> list[dict[str, Any]]:
+async def _items(
+    user_id: str, written: list[Any], runtime: Runtime[Configuration]
+) -> list[dict[str, Any]]:
     """Return the items that were written, as the store shows them."""
     if runtime.store is None:
         return []
@@ -63,9 +69,12 @@ def _trace(part: Any) -> dict[str, Any]:
         "through": part.through,
         "memory_types": list(part.schemas),
         "written": [
-            {"verb": one.verb.value, "type": one.type.value, "id": str(one.id)} for one in part.written
+            {"verb": one.verb.value, "type": one.type.value, "id": str(one.id)}
+            for one in part.written
         ],
-        "left_out": [{"part": one.part, "code": one.code, "reason": one.reason} for one in part.left_out],
+        "left_out": [
+            {"part": one.part, "code": one.code, "reason": one.reason} for one in part.left_out
+        ],
         "model": part.usage.model_dump(mode="json", exclude_none=True),
     }
 

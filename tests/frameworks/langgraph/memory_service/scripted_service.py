@@ -58,7 +58,8 @@ def patch(prompt: str, text: str, **values: Any) -> dict[str, Any]:
     """Return a patch of the user's document that cites the message with a text."""
     source = {"sources": [{"message": handle(prompt, text)}]}
     operations = [
-        {"op": "add", "path": f"/{name}", "value": value, **source} for name, value in values.items()
+        {"op": "add", "path": f"/{name}", "value": value, **source}
+        for name, value in values.items()
     ]
     return {"schema": "User", "operations": operations}
 

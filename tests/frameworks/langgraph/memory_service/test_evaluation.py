@@ -46,4 +46,6 @@ def test_a_missing_and_a_surplus_memory_are_noticed(
 
 def test_a_model_is_chosen_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     found = asyncio.run(memory_service.run("demo", memory_service.SET))
-    assert [one["calls"] > 0 for one in found] == [True] * 6 and not all(one["right"] for one in found)
+    assert [one["calls"] > 0 for one in found] == [True] * 6 and not all(
+        one["right"] for one in found
+    )

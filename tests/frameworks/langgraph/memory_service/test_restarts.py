@@ -46,9 +46,16 @@ def around(book: Path) -> dict[str, str]:
     """Return the variables of a process of the template over this book."""
     paths = [str(TEMPLATE / "src"), *sys.path]
     kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("LANGSMITH", "LANGCHAIN"))
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("LANGSMITH", "LANGCHAIN"))
     }
-    return {**kept, "PYTHONPATH": os.pathsep.join(paths), "MEMORANDA_BOOK": str(book), "MEMORY_MODEL": "demo"}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "MEMORANDA_BOOK": str(book),
+        "MEMORY_MODEL": "demo",
+    }
 
 
 async def until(found: Any, seconds: float = 30) -> Any:
@@ -137,7 +144,9 @@ async def say(client: Any, text: str, **context: Any) -> str:
     return str(run["messages"][-1]["content"])
 
 
-async def test_the_server_of_langgraph_runs_the_copied_template_and_a_kill_loses_nothing(tmp_path: Path):
+async def test_the_server_of_langgraph_runs_the_copied_template_and_a_kill_loses_nothing(
+    tmp_path: Path,
+):
     folder = tmp_path / "copy"
     shutil.copytree(TEMPLATE, folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     (folder / ".env").write_text("")
@@ -158,7 +167,9 @@ async def test_the_server_of_langgraph_runs_the_copied_template_and_a_kill_loses
             return items if {"User", "Note"} <= items.keys() else None
 
         items = await until(held)
-        assert items["User"] == {"user_name": "Bob"} and items["Note"]["content"].startswith("My sister")
+        assert items["User"] == {"user_name": "Bob"} and items["Note"]["content"].startswith(
+            "My sister"
+        )
         assert "user_name: Bob" in await say(client, "Who visits on Fridays?", user_id="bob")
         assert "I know nothing" in await say(client, "Who am I?", user_id="ann")
         types = [
@@ -181,6 +192,8 @@ async def test_the_server_of_langgraph_runs_the_copied_template_and_a_kill_loses
         assert json.dumps(state["values"]["trace"]) == json.dumps(run["trace"])
         told = await asyncio.to_thread(_readme, str(client.http.client.base_url))
         assert "My sister visits on Fridays" in told and "'memory_types': ['User', 'Note']" in told
-        await client.store.put_item(["memories", "bob", "User"], key="User", value={"user_name": "Robert"})
+        await client.store.put_item(
+            ["memories", "bob", "User"], key="User", value={"user_name": "Robert"}
+        )
         item = await client.store.get_item(["memories", "bob", "User"], key="User")
         assert item["value"] == {"user_name": "Robert"}

@@ -71,9 +71,13 @@ def from_server(exc: PyMongoError, place: str) -> StorageError | LimitReached:
             f"{place} does not permit this ({said}): give the user the role readWrite on this database"
         )
     if code == _NO_SPACE:
-        return StorageFull(f"The disk of {place} is full: free some space and try again; nothing was stored.")
+        return StorageFull(
+            f"The disk of {place} is full: free some space and try again; nothing was stored."
+        )
     if code in _TOO_LARGE or isinstance(exc, DocumentTooLarge):
-        return LimitReached(f"a record is larger than {place} stores: make it smaller; nothing was stored")
+        return LimitReached(
+            f"a record is larger than {place} stores: make it smaller; nothing was stored"
+        )
     if code == _TOO_SLOW or exc.timeout:
         return Busy(f"{place} did not finish in time ({said}): try again.")
     if code == TOO_OLD:

@@ -111,7 +111,9 @@ async def _prepare(
         present = set(await db.list_collection_names())
         for name, (indexes, validator) in collections.items():
             if name not in present:
-                await _unless(_EXISTS, db.create_collection(name, check_exists=False, validator=validator))
+                await _unless(
+                    _EXISTS, db.create_collection(name, check_exists=False, validator=validator)
+                )
             if indexes:
                 await db[name].create_indexes(list(indexes))
     if book is None or not book.get("made") or book.get("server") != server:
@@ -119,7 +121,9 @@ async def _prepare(
     # Of processes that were killed.
     idle = {"$lt": ["$at", {"$subtract": ["$$NOW", 86_400_000]}]}
     await db.gates.delete_many({"at": {"$exists": True}, "$expr": idle})
-    await db.gates.delete_many({"session": {"$exists": True}, "$expr": {"$lt": ["$until", "$$NOW"]}})
+    await db.gates.delete_many(
+        {"session": {"$exists": True}, "$expr": {"$lt": ["$until", "$$NOW"]}}
+    )
 
 
 async def _filled(db: Any, collections: Collections) -> list[str]:

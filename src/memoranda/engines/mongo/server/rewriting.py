@@ -50,7 +50,9 @@ async def end_abandoned_rewriting(db: Any) -> None:
     """
     token = uuid4().hex
     late = {"_id": "book", MARK: {"$exists": True}, "$expr": {"$lt": [f"${MARK}.until", "$$NOW"]}}
-    if await db.book.find_one_and_update(late, [{"$set": {MARK: {"token": token, "until": _UNTIL}}}]):
+    if await db.book.find_one_and_update(
+        late, [{"$set": {MARK: {"token": token, "until": _UNTIL}}}]
+    ):
         await _end(db, token)
 
 
@@ -70,7 +72,9 @@ async def _write_anew(
         await db[fresh].create_indexes(list(indexes))
     await (await db[name].aggregate([{"$merge": {"into": fresh, "whenMatched": "fail"}}])).to_list()
     if await db.book.find_one(_held(token), {"_id": 1}) is None:
-        raise StorageError("this took so long that another program let writers in again: scrub again")
+        raise StorageError(
+            "this took so long that another program let writers in again: scrub again"
+        )
     await db[fresh].rename(name, dropTarget=True)
 
 

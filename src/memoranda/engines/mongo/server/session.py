@@ -151,7 +151,10 @@ class Session:
         if not self.writes:
             return await self.first(name, filter)
         return await self.db[name].find_one_and_update(
-            filter, {"$inc": {"locks": 1}}, return_document=ReturnDocument.AFTER, session=self._session
+            filter,
+            {"$inc": {"locks": 1}},
+            return_document=ReturnDocument.AFTER,
+            session=self._session,
         )
 
     async def bulk(self, name: str, operations: Sequence[Any]) -> int:
@@ -159,7 +162,9 @@ class Session:
         if not operations:
             return 0
         try:
-            done = await self.db[name].bulk_write(list(operations), ordered=True, session=self._session)
+            done = await self.db[name].bulk_write(
+                list(operations), ordered=True, session=self._session
+            )
         except (BulkWriteError, DuplicateKeyError) as exc:
             if code_of(exc) != DUPLICATE:
                 raise

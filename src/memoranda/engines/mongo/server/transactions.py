@@ -76,7 +76,9 @@ class Transactions:
     every other write, and no ordinary write touches what belongs to all.
     """
 
-    def __init__(self, client: AsyncMongoClient[Document], db: Any, place: str, *, read_only: bool) -> None:
+    def __init__(
+        self, client: AsyncMongoClient[Document], db: Any, place: str, *, read_only: bool
+    ) -> None:
         self.client, self.db, self.place = client, db, place
         self._read_only = read_only
         self._standing: Standing | None = None
@@ -103,13 +105,21 @@ class Transactions:
         until, tries = time.monotonic() + PATIENCE, 0
         while True:
             on = Session(
-                self.db, self.snapshot(), None, writes=False, renewed=self.snapshot if renews else None
+                self.db,
+                self.snapshot(),
+                None,
+                writes=False,
+                renewed=self.snapshot if renews else None,
             )
             try:
                 with nullcontext() if long else pymongo.timeout(max(until - time.monotonic(), 0.1)):
                     return await work(on)
             except PyMongoError as exc:
-                if not may_read_again(exc) or time.monotonic() > until or (long and code_of(exc) == TOO_OLD):
+                if (
+                    not may_read_again(exc)
+                    or time.monotonic() > until
+                    or (long and code_of(exc) == TOO_OLD)
+                ):
                     raise from_server(exc, self.place) from exc
             finally:
                 await on.end()
@@ -139,10 +149,14 @@ class Transactions:
         commit is refused.
         """
         if self._read_only:
-            raise ReadOnly(f"{self.place} can only be read: the book was opened with read_only=True")
+            raise ReadOnly(
+                f"{self.place} can only be read: the book was opened with read_only=True"
+            )
         until = time.monotonic() + (PATIENCE if patience is None else patience)
         turn = asyncio.Lock() if owner is None else self._turns.setdefault(owner, asyncio.Lock())
-        attempt = _Attempt(self, work, guarded=guarded, alone=alone, until=None if long or alone else until)
+        attempt = _Attempt(
+            self, work, guarded=guarded, alone=alone, until=None if long or alone else until
+        )
         async with turn:
             try:
                 return await self._until_done(attempt, until, repeatable=repeatable)
@@ -205,7 +219,9 @@ class Transactions:
     async def gate(self, held: str | None) -> str:
         """Return a gate for one transaction: the one that it had, if it exists and is open, else a free one, or a new one."""
         while held is not None:
-            shut = await self.db.gates.find_one({"_id": held}, {"left": {"$subtract": ["$closed", "$$NOW"]}})
+            shut = await self.db.gates.find_one(
+                {"_id": held}, {"left": {"$subtract": ["$closed", "$$NOW"]}}
+            )
             if shut is None:
                 self._gates.discard(held)
                 held = None
@@ -247,7 +263,9 @@ class Transactions:
 
     async def _open_gates(self) -> None:
         with suppress(PyMongoError):
-            await self.db.gates.update_many({"closed": {"$exists": True}}, {"$unset": {"closed": 1}})
+            await self.db.gates.update_many(
+                {"closed": {"$exists": True}}, {"$unset": {"closed": 1}}
+            )
 
 
 class _Attempt(Generic[A]):
@@ -256,7 +274,13 @@ class _Attempt(Generic[A]):
     def __init__(
         self, book: Transactions, work: Work[A], *, guarded: bool, alone: bool, until: float | None
     ) -> None:
-        self._book, self._work, self._guarded, self.is_alone, self._until = book, work, guarded, alone, until
+        self._book, self._work, self._guarded, self.is_alone, self._until = (
+            book,
+            work,
+            guarded,
+            alone,
+            until,
+        )
         self._tries = 0
         #: The gate of an ordinary write.
         self.gate: str | None = None
@@ -277,7 +301,9 @@ class _Attempt(Generic[A]):
             if standing is not None:
                 await self._check(standing)
             async with self._book.client.start_session() as session:
-                going_on = announced(self._book.db, session) if self._until is None else nullcontext()
+                going_on = (
+                    announced(self._book.db, session) if self._until is None else nullcontext()
+                )
                 async with going_on:
                     found = await self._transact(session, standing)
                 if self.is_alone:
@@ -289,7 +315,9 @@ class _Attempt(Generic[A]):
         await session.start_transaction(**_SNAPSHOT)
         assert session.in_transaction
         try:
-            found = await self._in_transaction(Session(self._book.db, session, standing, writes=True))
+            found = await self._in_transaction(
+                Session(self._book.db, session, standing, writes=True)
+            )
         except BaseException:
             with suppress(PyMongoError):
                 await session.abort_transaction()

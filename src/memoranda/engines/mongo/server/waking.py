@@ -76,7 +76,8 @@ class JobWatcher:
                         self._wake()
             except PyMongoError as exc:
                 _log.info(
-                    "no notices from the server; workers look for jobs by themselves: %s", type(exc).__name__
+                    "no notices from the server; workers look for jobs by themselves: %s",
+                    type(exc).__name__,
                 )
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)

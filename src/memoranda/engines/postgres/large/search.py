@@ -50,11 +50,18 @@ async def measure(
 
 
 async def count_holders(
-    session: Session, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
+    session: Session,
+    owner: Owner,
+    view: View,
+    shelves: Sequence[int],
+    words: Sequence[Sequence[int]],
 ) -> list[int]:
     """Count the passages on these shelves that contain each of these words."""
     where = {**parameters(owner, view), "wanted": list(shelves)}
-    return [await session.value("count_holders", words=_hashes(hashes, shelves), **where) for hashes in words]
+    return [
+        await session.value("count_holders", words=_hashes(hashes, shelves), **where)
+        for hashes in words
+    ]
 
 
 async def count_within(
@@ -67,7 +74,8 @@ async def count_within(
     """Count the passages on these shelves (given by number) in these periods of time."""
     where = {**parameters(owner, view), "wanted": list(shelves)}
     counts = [
-        await session.value("count_within", since=since, until=until, **where) for since, until in stretches
+        await session.value("count_within", since=since, until=until, **where)
+        for since, until in stretches
     ]
     return sum(counts)
 
@@ -171,8 +179,12 @@ async def surroundings(
             ("vectors_numbered", (0 if vectors is None else vectors.number,)),
         )
     ]
-    rows = [row for row in await session.all("passages_numbered", owner_no, numbers) if row[-1] in terms]
-    *columns, places = map(list, zip(*rows, strict=True)) if rows else [[] for _ in range(_ROW_WIDTH)]
+    rows = [
+        row for row in await session.all("passages_numbered", owner_no, numbers) if row[-1] in terms
+    ]
+    *columns, places = (
+        map(list, zip(*rows, strict=True)) if rows else [[] for _ in range(_ROW_WIDTH)]
+    )
     columns[_BESIDE:_BESIDE] = [terms[no] for no in places], [near.get(no) for no in places]
     place: Mapping[int, int] = {no: nth for nth, no in enumerate(places)}
     windows = []

@@ -126,12 +126,16 @@ class LargeShelves:
     async def count_holders(
         self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
     ) -> list[int]:
-        return await self._server.read(lambda s: search.count_holders(s, owner, view, shelves, words))
+        return await self._server.read(
+            lambda s: search.count_holders(s, owner, view, shelves, words)
+        )
 
     async def count_within(
         self, owner: Owner, view: View, shelves: Sequence[int], stretches: Sequence[tuple[int, int]]
     ) -> int:
-        return await self._server.read(lambda s: search.count_within(s, owner, view, shelves, stretches))
+        return await self._server.read(
+            lambda s: search.count_within(s, owner, view, shelves, stretches)
+        )
 
     async def find_by_terms(
         self, query: CandidateQuery, words: Sequence[tuple[Sequence[int], int]]
@@ -146,7 +150,9 @@ class LargeShelves:
     async def find_newest(self, query: CandidateQuery) -> list[UUID]:
         return await self._server.read(lambda s: search.newest(s, query))
 
-    async def surroundings(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Surroundings:
+    async def surroundings(
+        self, owner: Owner, view: View, ids: Sequence[UUID], reach: int
+    ) -> Surroundings:
         return await self._server.read(lambda s: search.surroundings(s, owner, view, ids, reach))
 
 

@@ -103,14 +103,20 @@ async def behind(session: Session, threshold: int) -> list[tuple[int, int]]:
 async def is_due(session: Session, threshold: int) -> bool:
     """True if indexing is due: passages or an index are missing, or the table of a removed set of vectors exists."""
     return bool(
-        await behind(session, threshold) or await missing_index(session) or await unused_tables(session)
+        await behind(session, threshold)
+        or await missing_index(session)
+        or await unused_tables(session)
     )
 
 
 async def make_table(session: Session) -> None:
     """Create the table of the active set's vectors, if it does not exist."""
     vectors = await vectors_of(session)
-    if vectors is not None and vectors.extension and not await session.value("relation", vectors.table):
+    if (
+        vectors is not None
+        and vectors.extension
+        and not await session.value("relation", vectors.table)
+    ):
         await _make_table(session, vectors)
 
 
@@ -158,7 +164,11 @@ class Index(NamedTuple):
 async def missing_index(session: Session) -> Index | None:
     """Return how to build the active set's index; None if it exists, or if there is nothing to index."""
     vectors = await vectors_of(session)
-    if vectors is None or not vectors.extension or not await session.value("relation", vectors.table):
+    if (
+        vectors is None
+        or not vectors.extension
+        or not await session.value("relation", vectors.table)
+    ):
         return None
     if await _has_index(session, vectors):
         return None

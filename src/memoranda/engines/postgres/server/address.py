@@ -107,7 +107,8 @@ def _refuse_own(query: dict[str, str]) -> None:
         instead = _OWN_SETTINGS.get(setting.lower())
         if instead is not None:
             raise _refused(
-                f"a book sets {setting} itself; " + (f"say {instead}=…" if instead else "leave it out")
+                f"a book sets {setting} itself; "
+                + (f"say {instead}=…" if instead else "leave it out")
             )
 
 
@@ -151,7 +152,10 @@ def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[
             raise _refused("there are as many ports as hosts, or one port for all")
         beside = {key: value for key, value in query.items() if key not in ("host", "port")}
         each = [
-            (parts.netloc, beside | ({"host": host} if host else {}) | ({"port": port} if port else {}))
+            (
+                parts.netloc,
+                beside | ({"host": host} if host else {}) | ({"port": port} if port else {}),
+            )
             for host, port in zip(named, ports, strict=True)
         ]
     return tuple(
@@ -174,7 +178,8 @@ def _found(hosts: Sequence[str], query: dict[str, str]) -> list[tuple[str, str]]
         port = ports[nth] if len(ports) == len(hosts) else ports[0]
         found.append((own[1], own[2]) if own else (host.removesuffix(":"), port))
     return [
-        (unquote(host).lower() if "/" not in unquote(host) else unquote(host), port) for host, port in found
+        (unquote(host).lower() if "/" not in unquote(host) else unquote(host), port)
+        for host, port in found
     ]
 
 
@@ -211,7 +216,10 @@ def _whole(query: dict[str, str], name: str, least: int, most: int, usual: int) 
 
 def _seconds(query: dict[str, str], name: str, usual: float) -> float:
     given = query.pop(name, str(usual))
-    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", given) or not 0 < float(given) <= _LONGEST_SECONDS:
+    if (
+        not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", given)
+        or not 0 < float(given) <= _LONGEST_SECONDS
+    ):
         raise _refused(f"{name} is a number of seconds, above 0 and at most {_LONGEST_SECONDS:.0f}")
     return float(given)
 

@@ -42,7 +42,9 @@ class Connector:
         self._urls = list(place.urls)
         #: The address of each connection.
         self._url_of: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
-        self._wants = "read-write" if len(place.urls) > 1 and not (place.chooses or read_only) else None
+        self._wants = (
+            "read-write" if len(place.urls) > 1 and not (place.chooses or read_only) else None
+        )
         self.read_only = read_only
         self._statement = place.longest_statement
         self._wait = place.longest_wait
@@ -158,7 +160,9 @@ class Connector:
         for _ in range(_MOST_ASKED):
             probe = await self._to(url, "any")
             try:
-                asked = f"SELECT {_WHICH} = $2, EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = $1)"  # noqa: S608 - as above
+                asked = (
+                    f"SELECT {_WHICH} = $2, EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = $1)"  # noqa: S608 - as above
+                )
                 is_same, is_there = await probe.fetchrow(asked, pid, which, timeout=self.silence)
             finally:
                 probe.terminate()

@@ -53,7 +53,11 @@ _BUSY = (
     *RETRYABLE,
 )
 _DAMAGED = (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError)
-_ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
+_ABSENT = (
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.UndefinedTableError,
+    asyncpg.InvalidSchemaNameError,
+)
 
 
 def is_lost(exc: BaseException) -> bool:
@@ -97,17 +101,25 @@ def _of_the_work(exc: Exception, place: str) -> StorageError | None:
     if isinstance(exc, _BUSY):
         return Busy(f"{place} is busy ({exc}): try again.")
     if isinstance(exc, asyncpg.DiskFullError):
-        return StorageFull(f"The disk of {place} is full: free some space and try again; nothing was stored.")
+        return StorageFull(
+            f"The disk of {place} is full: free some space and try again; nothing was stored."
+        )
     if isinstance(exc, _DAMAGED):
-        return Corrupt(f"{place} is damaged ({exc}): restore a backup, or export what can still be read.")
+        return Corrupt(
+            f"{place} is damaged ({exc}): restore a backup, or export what can still be read."
+        )
     if isinstance(exc, _ABSENT):
-        return NotABook(f"{place} holds no book ({exc}): check the names of the database and the schema.")
+        return NotABook(
+            f"{place} holds no book ({exc}): check the names of the database and the schema."
+        )
     return None
 
 
 def _of_the_connection(exc: Exception, place: str) -> StorageError | None:
     if isinstance(exc, NO_ANSWER):
-        return Busy(f"{place} does not answer: check that it runs and can be reached, and try again.")
+        return Busy(
+            f"{place} does not answer: check that it runs and can be reached, and try again."
+        )
     if isinstance(exc, asyncpg.CannotConnectNowError):
         return Busy(f"{place} is starting or stopping ({exc}): try again.")
     if isinstance(exc, ssl.SSLError) or "SSL upgrade" in str(exc):

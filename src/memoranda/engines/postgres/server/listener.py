@@ -88,7 +88,9 @@ class JobListener:
                     connection.terminate()
             except (asyncpg.PostgresError, InvalidInput, *LOST) as exc:
                 # A file of certificates or passwords may be missing only while it is replaced.
-                _log.info("no notices from the server; workers look for jobs by themselves: %s", exc)
+                _log.info(
+                    "no notices from the server; workers look for jobs by themselves: %s", exc
+                )
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 

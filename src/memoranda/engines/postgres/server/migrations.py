@@ -30,7 +30,9 @@ async def tables_of(connection: Any, schema: str, seconds: float) -> frozenset[s
 
 async def hold_alone(connection: Any, schema: str) -> None:
     """Lock the book: wait until nobody writes to it, and keep all writers out until the transaction ends."""
-    await connection.execute("SELECT pg_advisory_xact_lock(hashtext('memoranda book'), hashtext($1))", schema)
+    await connection.execute(
+        "SELECT pg_advisory_xact_lock(hashtext('memoranda book'), hashtext($1))", schema
+    )
 
 
 #: Attempts at an upgrade that conflicts with other transactions.
@@ -74,7 +76,9 @@ async def upgrade_schema(
     if version == latest:
         return version
     if version == 0 and (read_only or not create):
-        raise NotABook(f"{place.name} holds no book: open it to write, without create=False, to make one.")
+        raise NotABook(
+            f"{place.name} holds no book: open it to write, without create=False, to make one."
+        )
     if read_only:
         raise ReadOnly(
             f"{place.name} has format {version} of {latest}: open it once without read_only to upgrade it."
@@ -131,10 +135,14 @@ async def _migrate(connection: Any, place: Place, version: int, silence: float) 
             "at timestamptz NOT NULL DEFAULT now())"
         )
     # Only a book that is made asks for them.
-    await connection.execute("SELECT set_config('memoranda.partitions', $1, true)", str(place.partitions))
+    await connection.execute(
+        "SELECT set_config('memoranda.partitions', $1, true)", str(place.partitions)
+    )
     for step in book_migrations()[version:]:
         await connection.execute(step.sql)
-        await connection.execute("INSERT INTO formats (number, name) VALUES ($1, $2)", step.number, step.name)
+        await connection.execute(
+            "INSERT INTO formats (number, name) VALUES ($1, $2)", step.number, step.name
+        )
 
 
 async def _version(connection: Any, place: Place, silence: float) -> int:
@@ -148,7 +156,9 @@ async def _version(connection: Any, place: Place, silence: float) -> int:
             "give the book a schema of its own."
         )
     if not tables >= BOOK_TABLES:
-        raise NotABook(f"{place.name} holds tables of another program: give the book a schema of its own.")
+        raise NotABook(
+            f"{place.name} holds tables of another program: give the book a schema of its own."
+        )
     version: int = await connection.fetchval(
         f'SELECT max(number) FROM "{place.schema}".formats',  # noqa: S608 - a name that was checked
         timeout=silence,

@@ -60,7 +60,9 @@ class Pool:
     def give_back(self, connection: Connection) -> None:
         """Return a connection to the pool; it is closed if it is too old or its state is unknown."""
         now = asyncio.get_running_loop().time()
-        is_fit = not self._closed and not connection.is_closed() and not connection.is_in_transaction()
+        is_fit = (
+            not self._closed and not connection.is_closed() and not connection.is_in_transaction()
+        )
         if is_fit and now - self._born[connection] < _LONGEST_LIFE_SECONDS:
             self._idle.append((connection, now))
         else:

@@ -49,7 +49,9 @@ _WHOLE = "; SET LOCAL memoranda.whole = 'on'"
 _LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 #: Writes share this lock and an erasure has it alone: no write can build on records that are being removed. It keeps the
 #: name it had before the product was renamed: a program of then and one of now exclude each other while a book is upgraded.
-_TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('memoranda book'), hashtext(current_schema()))"
+_TOGETHER = (
+    "; SELECT pg_advisory_xact_lock_shared(hashtext('memoranda book'), hashtext(current_schema()))"
+)
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('memoranda book'), hashtext(current_schema()))"
 #: Held until its connection is closed.
 _TURN = "SELECT pg_try_advisory_lock(hashtext('turn ' || current_schema()), hashtext($1))"
@@ -66,7 +68,9 @@ END $$"""  # noqa: S608 - a constant of ours
 class Server:
     """The connections and transactions of one open book."""
 
-    def __init__(self, connector: Connector, pool: Pool, schema: str, place: str, version: int) -> None:
+    def __init__(
+        self, connector: Connector, pool: Pool, schema: str, place: str, version: int
+    ) -> None:
         self._connector = connector
         self._pool = pool
         self._farewell = min(_FAREWELL_SECONDS, connector.silence)
@@ -79,7 +83,12 @@ class Server:
 
     @classmethod
     async def open(
-        cls, url: str, *, create: bool = True, read_only: bool = False, connections: int | None = None
+        cls,
+        url: str,
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        connections: int | None = None,
     ) -> Server:
         """Connect, and create or upgrade the schema."""
         place = parse(url)
@@ -119,7 +128,9 @@ class Server:
             except (asyncpg.PostgresError, *LOST):
                 connection.terminate()  # the answer is complete
 
-        return await self._repeated(begin, lambda on: self._transact(on, work, keep_nothing, long=long))
+        return await self._repeated(
+            begin, lambda on: self._transact(on, work, keep_nothing, long=long)
+        )
 
     async def write(
         self,
@@ -139,7 +150,9 @@ class Server:
         """
         long = long or alone
         # Repeated here, because not every pooler passes the settings of a connection on.
-        begin = _WRITE.format(" READ ONLY" if self._connector.read_only else "") + (_LONG if long else "")
+        begin = _WRITE.format(" READ ONLY" if self._connector.read_only else "") + (
+            _LONG if long else ""
+        )
         begin += "" if patience is None else f"; SET LOCAL lock_timeout = {round(patience * 1000)}"
         begin += _ALONE if alone else _TOGETHER
         begin += _UNMARKED if guarded else ""
@@ -163,9 +176,13 @@ class Server:
                 connection.add_log_listener(lambda _, told: _note(warnings, told))
                 async with self._connector.watched(connection):
                     await connection.execute(ALWAYS_UNLIMITED, timeout=self._connector.silence)
-                    if turn and not await connection.fetchval(_TURN, turn, timeout=self._connector.silence):
+                    if turn and not await connection.fetchval(
+                        _TURN, turn, timeout=self._connector.silence
+                    ):
                         return
-                    if unless and await connection.fetchval(unless, timeout=self._connector.silence):
+                    if unless and await connection.fetchval(
+                        unless, timeout=self._connector.silence
+                    ):
                         return
                     for statement in statements:
                         await connection.execute(statement)
@@ -266,7 +283,9 @@ class Server:
 
     def _distrust(self, connection: Connection, exc: BaseException) -> None:
         """Close a connection whose state is unknown, and all idle connections, which are probably broken too."""
-        is_common = is_lost(exc) or isinstance(exc, (asyncpg.ReadOnlySQLTransactionError, OutcomeUnknown))
+        is_common = is_lost(exc) or isinstance(
+            exc, (asyncpg.ReadOnlySQLTransactionError, OutcomeUnknown)
+        )
         if is_common:
             self._pool.close_idle()
         if is_common or not isinstance(exc, Exception):
@@ -282,7 +301,9 @@ class Server:
             raise
         if ended != "COMMIT":
             # The server answers ROLLBACK if a statement failed and its error was ignored.
-            raise StorageError(f"{self.place} stored nothing, because a statement of the transaction failed.")
+            raise StorageError(
+                f"{self.place} stored nothing, because a statement of the transaction failed."
+            )
 
 
 def _is_lost_at_once(exc: BaseException | None) -> bool:

@@ -87,7 +87,10 @@ class Session:
     """A connection with an open transaction."""
 
     def __init__(
-        self, connection: asyncpg.Connection[asyncpg.Record], schema: str, seconds: float | None = None
+        self,
+        connection: asyncpg.Connection[asyncpg.Record],
+        schema: str,
+        seconds: float | None = None,
     ) -> None:
         self._connection = connection
         self.schema = schema
@@ -131,7 +134,9 @@ class Session:
 
     async def text(self, text: str, *values: Any) -> list[Row]:
         """Return all rows of a statement given as text."""
-        rows: list[Row] = await self._connection.fetch(numbered(text).text, *values, timeout=self._seconds)
+        rows: list[Row] = await self._connection.fetch(
+            numbered(text).text, *values, timeout=self._seconds
+        )
         return rows
 
     async def walk_named(self, name: str, *values: Any, **named: Any) -> AsyncIterator[list[Row]]:

@@ -53,7 +53,9 @@ class Call:
         """True if the caller was cancelled, so that the call need not start."""
         return self.answer.cancelled()
 
-    def do(self, connection: sqlite3.Connection, *, undo: Callable[[], object] | None = None) -> None:
+    def do(
+        self, connection: sqlite3.Connection, *, undo: Callable[[], object] | None = None
+    ) -> None:
         """Do the work; if a stored text is damaged, ``undo`` what was done and do it again without that text."""
         try:
             self.result = self.work(connection)

@@ -84,7 +84,9 @@ class Connector:
         """Open a connection for writing to a file that exists; deleted content is overwritten with zeros."""
         connection = self._connected("mode=rw")
         try:
-            _set(connection, f"synchronous={self.synchronous}", "secure_delete=ON", "foreign_keys=ON")
+            _set(
+                connection, f"synchronous={self.synchronous}", "secure_delete=ON", "foreign_keys=ON"
+            )
             _set(
                 connection,
                 f"wal_autocheckpoint={CHECKPOINT_PAGES}",
@@ -117,7 +119,13 @@ class Connector:
             cached_statements=256,
         )
         try:
-            _set(connection, "temp_store=MEMORY", "mmap_size=0", "cell_size_check=ON", "trusted_schema=OFF")
+            _set(
+                connection,
+                "temp_store=MEMORY",
+                "mmap_size=0",
+                "cell_size_check=ON",
+                "trusted_schema=OFF",
+            )
             _set(connection, f"cache_size=-{CACHE_KIBIBYTES}")
             connection.create_function("id_of", 1, _id_of, deterministic=True)
             connection.create_function("meets_data", 3, body_meets, deterministic=True)
@@ -224,9 +232,13 @@ class Session:
         """Run a named statement; returns the number of affected rows."""
         return self.connection.execute(sql(name), named or values).rowcount
 
-    def many(self, name: str, items: Sequence[Any], *fixed: Any, list_name: str = "ids") -> list[Row]:
+    def many(
+        self, name: str, items: Sequence[Any], *fixed: Any, list_name: str = "ids"
+    ) -> list[Row]:
         """Return all rows of a statement with a long list, read in parts; ``fixed`` values precede the list."""
-        return [row for part in self._parts(name, items, fixed, list_name) for row in part.fetchall()]
+        return [
+            row for part in self._parts(name, items, fixed, list_name) for row in part.fetchall()
+        ]
 
     def run_many(self, name: str, items: Sequence[Any], *fixed: Any, list_name: str = "ids") -> int:
         """Run a statement with a long list, in parts; returns the number of affected rows."""
@@ -255,7 +267,9 @@ _SLOW_READS, _SLOW_SECONDS, _REST_SECONDS = 3, 0.03, 30.0
 class BriefReader:
     """A connection whose reads run on the thread of their caller, as long as they are brief: to wake another takes longer."""
 
-    def __init__(self, connection: sqlite3.Connection, begin: Callable[[sqlite3.Connection], None]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, begin: Callable[[sqlite3.Connection], None]
+    ) -> None:
         # SQLite must not wait here for other processes, because the event loop would wait, too.
         connection.execute("PRAGMA busy_timeout=0")
         connection.set_progress_handler(self._is_over, _INSTRUCTIONS)
@@ -326,7 +340,9 @@ class Readers:
         brief, *connections = connections
         self._brief = BriefReader(brief, self._begin)
         self._threads = [
-            threading.Thread(target=self._run, args=(connection,), name="memoranda-reader", daemon=True)
+            threading.Thread(
+                target=self._run, args=(connection,), name="memoranda-reader", daemon=True
+            )
             for connection in connections
         ]
         for thread in self._threads:

@@ -39,7 +39,9 @@ def contents(connection: sqlite3.Connection) -> Contents:
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name"
     ).fetchall()
     count = "SELECT count(*) FROM {}"
-    rows = {name: connection.execute(count.format(quoted(name))).fetchone()[0] for (name,) in tables}
+    rows = {
+        name: connection.execute(count.format(quoted(name))).fetchone()[0] for (name,) in tables
+    }
     return Contents(connection.execute("PRAGMA user_version").fetchone()[0], rows)
 
 
@@ -54,7 +56,9 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
 def copy_unnamed(book: Connector, target: Path, progress: Callable[[int, int], None]) -> Path:
     """Copy the book to a file of another name beside the target, check it, and return its path."""
     if not target.parent.is_dir():
-        raise InvalidInput(f"The folder {target.parent} is not there: make it first.", field="target")
+        raise InvalidInput(
+            f"The folder {target.parent} is not there: make it first.", field="target"
+        )
     if target.name.endswith(_SQLITES_OWN):
         raise InvalidInput(
             f"{target} is a name that SQLite gives to files of its own, and removes: choose another one.",
@@ -70,7 +74,9 @@ def copy_unnamed(book: Connector, target: Path, progress: Callable[[int, int], N
         with _snapshot(book) as source:
             with closing(copy.writing()) as into:
                 source.backup(
-                    into, pages=STEP_PAGES, progress=lambda _, left, total: progress(total - left, total)
+                    into,
+                    pages=STEP_PAGES,
+                    progress=lambda _, left, total: progress(total - left, total),
                 )
             _verify(copy, contents(source), target)
     except BaseException:
@@ -111,7 +117,9 @@ def _name(partial: Path, target: Path) -> None:
 
 
 def _taken(target: Path) -> InvalidInput:
-    return InvalidInput(f"{target} is there already: choose another name, or move it away.", field="target")
+    return InvalidInput(
+        f"{target} is there already: choose another name, or move it away.", field="target"
+    )
 
 
 @contextmanager

@@ -11,7 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memoranda.errors import Busy, Corrupt, MemorandaError, NotABook, ReadOnly, StorageError, StorageFull
+from memoranda.errors import (
+    Busy,
+    Corrupt,
+    MemorandaError,
+    NotABook,
+    ReadOnly,
+    StorageError,
+    StorageFull,
+)
 
 if sys.platform != "win32":
     import resource
@@ -20,7 +28,12 @@ if sys.platform != "win32":
 NO_ROOM = 64 * 1024
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-_REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN}
+_REFUSED = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+    sqlite3.SQLITE_CANTOPEN,
+}
 #: What SQLite says where only someone who may write can bring the file in order after a crash.
 _UNRECOVERED = {sqlite3.SQLITE_READONLY_ROLLBACK, sqlite3.SQLITE_READONLY_RECOVERY}
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -48,7 +61,9 @@ def is_undecodable(exc: BaseException) -> bool:
 def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
     """Return the error for one of SQLite's; a StorageError if its code has no class of its own."""
     if is_undecodable(exc):
-        return Corrupt(f"{path} is damaged (a text is not UTF-8): verify the book, or restore a backup.")
+        return Corrupt(
+            f"{path} is damaged (a text is not UTF-8): verify the book, or restore a backup."
+        )
     code, extended = primary_code(exc), getattr(exc, "sqlite_errorcode", None)
     if extended == sqlite3.SQLITE_READONLY_DBMOVED:
         return _displaced(path)
@@ -79,7 +94,9 @@ def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
         return NotABook(
             f"{path} is not a Memoranda book: give the path of a book, or of a file that is not there yet."
         )
-    return StorageError(f"SQLite could not do this with {path} ({exc}): check the disk, and verify the book.")
+    return StorageError(
+        f"SQLite could not do this with {path} ({exc}): check the disk, and verify the book."
+    )
 
 
 def from_system(exc: OSError, path: Path) -> StorageError:
@@ -88,12 +105,16 @@ def from_system(exc: OSError, path: Path) -> StorageError:
         return _full(path)
     if exc.errno in _NOT_PERMITTED:
         return _read_only(path, exc)
-    return StorageError(f"The system could not do this with {path} ({exc}): check the disk and the folder.")
+    return StorageError(
+        f"The system could not do this with {path} ({exc}): check the disk and the folder."
+    )
 
 
 def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
     """Return the error for damaged data: Python's SQLite module could not decode a message that quotes it."""
-    return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
+    return Corrupt(
+        f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read."
+    )
 
 
 def refuse_moved(path: Path, opened: os.stat_result) -> None:

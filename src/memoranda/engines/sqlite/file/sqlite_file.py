@@ -16,7 +16,13 @@ from typing import TypeVar
 
 from memoranda.engines.sqlite.file.calls import Call
 from memoranda.engines.sqlite.file.connections import SYNCHRONOUS, Connector, Readers
-from memoranda.engines.sqlite.file.copies import copy_unnamed, discard, make_private, name_copy, sync_folder
+from memoranda.engines.sqlite.file.copies import (
+    copy_unnamed,
+    discard,
+    make_private,
+    name_copy,
+    sync_folder,
+)
 from memoranda.engines.sqlite.file.faults import translated
 from memoranda.engines.sqlite.file.migrations import Migrations, bring_forward, check_standing, look
 from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
@@ -68,7 +74,8 @@ class SqliteFile:
         """
         if synchronous not in SYNCHRONOUS:
             raise InvalidInput(
-                f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}.", field="synchronous"
+                f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}.",
+                field="synchronous",
             )
         where = _checked(path)
         connector = Connector(where, synchronous, busy_seconds, connect)
@@ -263,7 +270,9 @@ def _find_or_make(path: Path, *, create: bool) -> None:
                 )
             return
         if not create:
-            raise NotABook(f"There is no book at {path}: check the path, or open it so that it is created.")
+            raise NotABook(
+                f"There is no book at {path}: check the path, or open it so that it is created."
+            )
         try:
             make_private(path)
         except FileExistsError:
@@ -286,7 +295,9 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
         found = look(writer)
         check_standing(found, migrations, path)
         if found.is_empty and not create:
-            raise NotABook(f"{path} is empty: check the path, or open it so that a book is created there.")
+            raise NotABook(
+                f"{path} is empty: check the path, or open it so that a book is created there."
+            )
         if found.version < migrations.latest or not found.has_log:
             bring_forward(writer, connector, turns, migrations)
         reading = [opened.enter_context(closing(connector.reading())) for _ in range(_READERS)]
@@ -304,12 +315,15 @@ def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:
     with ExitStack() as opened:
         immutable = _nobody_can_write_beside(path)
         reading = [
-            opened.enter_context(closing(connector.reading(immutable=immutable))) for _ in range(_READERS)
+            opened.enter_context(closing(connector.reading(immutable=immutable)))
+            for _ in range(_READERS)
         ]
         found = look(reading[0])
         check_standing(found, migrations, path)
         if found.is_empty:
-            raise NotABook(f"{path} is empty: open it once without read_only, and a book is created there.")
+            raise NotABook(
+                f"{path} is empty: open it once without read_only, and a book is created there."
+            )
         if found.version < migrations.latest:
             raise VersionMismatch(
                 f"{path} has format {found.version}, and this program reads {migrations.latest}: "

@@ -89,7 +89,9 @@ class Turnstile:
         if self._locks is None:
             return
         if self._doorman is None:
-            self._doorman = threading.Thread(target=self._wait_in_line, name="memoranda-turn", daemon=True)
+            self._doorman = threading.Thread(
+                target=self._wait_in_line, name="memoranda-turn", daemon=True
+            )
             self._doorman.start()
         self._state.notify_all()
 
@@ -232,7 +234,9 @@ class Writer:
                 self._do_alone(group[0])
             else:
                 self._gather(group, 0.0)
-                self._commit([call for call in group if not call.abandoned], deadline - time.monotonic())
+                self._commit(
+                    [call for call in group if not call.abandoned], deadline - time.monotonic()
+                )
         finally:
             if turn:
                 self._turns.release()

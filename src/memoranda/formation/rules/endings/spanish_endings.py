@@ -26,7 +26,9 @@ from memoranda.formation.rules.endings.topic_groups import (
 from memoranda.formation.rules.grammar import Ending, Frames, TakingBack, pattern
 
 _KIN = r"(?:mujer|esposa|marido|esposo|pareja|novi[oa]|madre|mamá|padre|papá|hij[oa]s?|herman[oa]s?|abuel[oa]s?|tí[oa]|prim[oa]s?|sobrin[oa]s?|suegr[oa]|cuñad[oa]|amig[oa]s?|jef[ea]|vecin[oa]s?|compañer[oa]s?|profe|niet[oa])"
-_PARTNER = r"\b(?:mujer|esposa|marido|esposo|pareja|novi[oa]|prometid[oa]|casad[oa]|comprometid[oa])\b"
+_PARTNER = (
+    r"\b(?:mujer|esposa|marido|esposo|pareja|novi[oa]|prometid[oa]|casad[oa]|comprometid[oa])\b"
+)
 _TONGUE = r"(?:español|castellano|inglés|francés|alemán|italiano|portugués|catalán|gallego|euskera)"
 
 _ENDINGS: Final = (
