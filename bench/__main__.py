@@ -1,4 +1,6 @@
-"""The bench: `python -m bench [--quick] [--json] [--engine URL] [name ...]` prints the machine, then a table for each measurement."""
+"""The bench: `python -m bench [--quick] [--json] [--engine URL] [name ...]` prints the machine,
+then a table for each measurement.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Compare the speed of this checkout with another one: ``python -m bench.against CHECKOUT [--pairs N]``.
+"""Compare the speed of this checkout with another one: ``python -m bench.against CHECKOUT [--pairs
+N]``.
 
-Each pair measures both checkouts one after the other, in turn which is first, each in a fresh process of its own
-environment. For each figure it prints the median of the pairs' ratios with its 95 % interval, which is exact for any
-distribution: it is read from the order of the ratios.
+Each pair measures both checkouts one after the other, in turn which is first, each in a fresh
+process of its own environment. For each figure it prints the median of the pairs' ratios with its
+95 % interval, which is exact for any distribution: it is read from the order of the ratios.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ def line(figure: Figure) -> str:
     )
 
 
-# --- in the process of a checkout ---------------------------------------------------------------------------
+# --- in the process of a checkout -----------------------------------------------------------------
 
 
 class Stand:
@@ -231,7 +232,9 @@ async def fill(product: Any, place: Path) -> dict[str, float]:
 
 
 async def measure(product: Any, place: Path) -> dict[str, float]:
-    """Return milliseconds of CPU for an append, and times of recall in each book, asked in each way."""
+    """Return milliseconds of CPU for an append, and times of recall in each book, asked in each
+    way.
+    """
     found: dict[str, float] = {}
     rng = np.random.default_rng(7)
     with tempfile.TemporaryDirectory(dir=place) as folder:
@@ -249,7 +252,9 @@ async def measure(product: Any, place: Path) -> dict[str, float]:
 
 
 async def recall(product: Any, place: Path, local: Any = None) -> dict[str, float]:
-    """Return the median times of recall in each book, asked in each way: on the clock, and of the processor."""
+    """Return the median times of recall in each book, asked in each way: on the clock, and of the
+    processor.
+    """
     found: dict[str, float] = {}
     rng = np.random.default_rng(7)
     stand = Stand(product.Embedding("stand-in", "against", DIMENSION))
@@ -298,7 +303,9 @@ async def ask(book: Any, question: str, mode: str) -> tuple[float, float]:
 
 
 async def embed(product: Any, _place: Path) -> dict[str, float]:
-    """Return milliseconds for a passage and for a question with the local model, nothing if it is not installed."""
+    """Return milliseconds for a passage and for a question with the local model, nothing if it is
+    not installed.
+    """
     embedder = await import_module(f"{product.__name__}.embedding").find()
     if not hasattr(embedder, "passages"):
         return {}

@@ -1,4 +1,6 @@
-"""Times get, put and search of a book's store and of LangGraph's own, in turn; prints JSON. ``bench.items`` starts it."""
+"""Times get, put and search of a book's store and of LangGraph's own, in turn; prints JSON.
+``bench.items`` starts it.
+"""
 
 from __future__ import annotations
 

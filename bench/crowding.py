@@ -83,7 +83,9 @@ async def _lend(path: Address, stand_in: StandIn) -> None:
 async def anybody(
     path: Address, count: int, place: Place, stand_in: StandIn | None
 ) -> tuple[Row, Row]:
-    """Measure the first recall of each of some owners, then more recalls of the same owners in random order."""
+    """Measure the first recall of each of some owners, then more recalls of the same owners in
+    random order.
+    """
     rng = random.Random(place.seed)
     talk = Talk(place.seed + 3)
     chosen = [
@@ -118,7 +120,9 @@ async def _asked(text: str, stand_in: StandIn | None) -> Question:
 
 
 async def _question_of(book: Book, owner: str, talk: Talk, stand_in: StandIn | None) -> Question:
-    """Return a question with enough hits among this owner's passages; after some tries, any question."""
+    """Return a question with enough hits among this owner's passages; after some tries, any
+    question.
+    """
     page = await book.records.list(owner, types="message", limit=10, agent=AGENT)
     text = ""
     for record in page.records:

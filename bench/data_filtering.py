@@ -1,4 +1,6 @@
-"""Time of recall, list and count with each kind of condition on data, as a multiple of the same call without one."""
+"""Time of recall, list and count with each kind of condition on data, as a multiple of the same
+call without one.
+"""
 
 from __future__ import annotations
 

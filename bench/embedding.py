@@ -1,4 +1,6 @@
-"""Speed of the local model: for a backlog, and for a question compared with the bare tokenizer and session."""
+"""Speed of the local model: for a backlog, and for a question compared with the bare tokenizer and
+session.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ async def _drain(place: Place, embedder: CachedEmbedder, bare: _Bare) -> Row:
 
 
 def _questions(bare: _Bare, place: Place) -> list[str]:
-    """Return different questions of this many tokens each; a repeated one would come from the cache."""
+    """Return different questions of this many tokens each; a repeated one would come from the
+    cache.
+    """
     talk = Talk(place.seed)
     found: dict[str, None] = {}
     while len(found) < min(place.scale.samples, 200):

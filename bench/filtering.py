@@ -1,4 +1,6 @@
-"""Time of recall with each kind of filter, and with several, as a multiple of recall without filters."""
+"""Time of recall with each kind of filter, and with several, as a multiple of recall without
+filters.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ from bench.text import Talk
 #: Conditions may make a recall at most this many times slower.
 SLOWER = 1.5
 
-#: Makes the arguments of a recall that set conditions; each number gives other values, as different callers would.
+#: Makes the arguments of a recall that set conditions; each number gives other values, as different
+#: callers would.
 Conditions = Callable[[int], Mapping[str, Any]]
 
 

@@ -1,4 +1,6 @@
-"""Measures forgetting: a dry run beside 10,000 memories of one person, files entered by one call, and its time beside neighbours."""
+"""Measures forgetting: a dry run beside 10,000 memories of one person, files entered by one call,
+and its time beside neighbours.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ async def files_entered(address: str) -> list[str]:
 async def beside_neighbours(
     address: str, neighbours: int, calls: int
 ) -> tuple[list[float], list[float]]:
-    """Return the milliseconds of each remember and each forget of one owner while others remember all the time."""
+    """Return the milliseconds of each remember and each forget of one owner while others remember
+    all the time.
+    """
     done = asyncio.Event()
     remembered, forgot = [], []
 

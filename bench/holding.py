@@ -44,7 +44,9 @@ asyncio.run(main())
 
 
 def repeats(place: Place) -> Iterator[Row]:
-    """Measure what it costs to form a thread in which one user says the same in every message, by rules and without vectors."""
+    """Measure what it costs to form a thread in which one user says the same in every message, by
+    rules and without vectors.
+    """
     path, count = place.book("repeats"), place.scale.messages
     seconds, cpu = asyncio.run(_repeat(path, count))
     whole, _ = asyncio.run(_sizes(path))

@@ -1,4 +1,6 @@
-"""Items beside LangGraph's own stores: get, put and search on a file and on a server, in one run, as multiples of theirs."""
+"""Items beside LangGraph's own stores: get, put and search on a file and on a server, in one run,
+as multiples of theirs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SEARCHING = 1.0
 
 
 def items(place: Place) -> Iterator[Row]:
-    """Measure both stores in turn, operation by operation, in a process of the environment that has LangGraph."""
+    """Measure both stores in turn, operation by operation, in a process of the environment that has
+    LangGraph.
+    """
     if not PYTHON.exists():
         yield Row(
             "items beside LangGraph's stores",

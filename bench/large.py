@@ -1,4 +1,6 @@
-"""Search of a large shelf on the server, compared with the same shelf in memory: time, memory and agreement."""
+"""Search of a large shelf on the server, compared with the same shelf in memory: time, memory and
+agreement.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,15 @@ from memoranda.recall.recall import Recall
 OVERLAP = 95.0
 _NEVER = 10**9
 _MODES = ("hybrid", "words", "meaning")
-#: Fresh processes that answer a first question in each way, and the questions that each answers after it.
+#: Fresh processes that answer a first question in each way, and the questions that each answers
+#: after it.
 _PROCESSES, _LATER = 5, 20
 
 
 def large(place: Place) -> Iterator[Row]:
-    """Measure shelves of growing size; only on a server whose database has the extension ``vector``."""
+    """Measure shelves of growing size; only on a server whose database has the extension
+    ``vector``.
+    """
     stand_in = StandIn(place.seed)
     for size in place.scale.shelves:
         path = place.book(f"large-{size}")
@@ -43,7 +48,9 @@ def large(place: Place) -> Iterator[Row]:
 
 
 async def _make(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
-    """Write the shelf and its vectors, and let the server index it; if it cannot, the last row says why."""
+    """Write the shelf and its vectors, and let the server index it; if it cannot, the last row says
+    why.
+    """
     name = f"recall: searched by its engine, {size:,} passages"
     async with memoranda.open(path, embed=stand_in, worker=False) as book:
         engine = book.engine
@@ -83,7 +90,9 @@ class _Process:
 
 
 def _first(path: Address, size: int, seed: int) -> Iterator[Row]:
-    """Measure fresh processes in turn: one lets the server search, the next reads the whole shelf first."""
+    """Measure fresh processes in turn: one lets the server search, the next reads the whole shelf
+    first.
+    """
     ways = {"searched by its engine": 1, "held": _NEVER}
     found: dict[str, list[_Process]] = {way: [] for way in ways}
     for number in range(_PROCESSES):
@@ -108,7 +117,9 @@ def _first(path: Address, size: int, seed: int) -> Iterator[Row]:
 
 
 def _answer(path: Address, seed: int, least: int, number: int) -> _Process:
-    """Open the book, ask about somebody else so that all code is loaded, and ask what is measured."""
+    """Open the book, ask about somebody else so that all code is loaded, and ask what is
+    measured.
+    """
 
     async def work() -> _Process:
         stand_in, talk = StandIn(seed), Talk(seed + 2 + number)

@@ -1,4 +1,6 @@
-"""Speed of the service under load: a client in a process of its own, beside a bare endpoint, and what overload does."""
+"""Speed of the service under load: a client in a process of its own, beside a bare endpoint, and
+what overload does.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,9 @@ async def _fill(path: Address, seed: int) -> None:
 
 
 async def _missing(path: Address, acknowledged: list[str]) -> tuple[int, int]:
-    """Return how many acknowledged messages are not stored, and how many passages have no vector yet."""
+    """Return how many acknowledged messages are not stored, and how many passages have no vector
+    yet.
+    """
     async with memoranda.open(path, embed=None, worker=False) as book:
         found = [name for number in range(OWNERS) for name in await _names(book, f"owner{number}")]
         facts = await book.admin.facts(whole=True)

@@ -27,7 +27,9 @@ def facts(folder: Path) -> dict[str, str]:
 
 
 def pace() -> str:
-    """Return the machine's speed at this moment; other load slows a processor down, and increases CPU time, too."""
+    """Return the machine's speed at this moment; other load slows a processor down, and increases
+    CPU time, too.
+    """
     best = min(_loop() for _ in range(5))
     return f"{best * 1000:.1f} ms of CPU for 300,000 turns of a Python loop"
 
@@ -48,7 +50,9 @@ def load() -> str:
 
 
 def load_now() -> float:
-    """Return the average number of runnable tasks in the last minute; 0 if the system does not count them."""
+    """Return the average number of runnable tasks in the last minute; 0 if the system does not
+    count them.
+    """
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
 
 

@@ -1,7 +1,8 @@
 """Compare the MCP server with the official memory server: ``python -m bench.mcp_peer [--count N]``.
 
-It needs npm, which fetches the official server and a tokenizer. For both servers it prints the tokens (o200k) of their
-tools, and how many acknowledged statements are kept when 2 and 4 processes write to one store at once.
+It needs npm, which fetches the official server and a tokenizer. For both servers it prints the
+tokens (o200k) of their tools, and how many acknowledged statements are kept when 2 and 4 processes
+write to one store at once.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ console.log(JSON.stringify(texts.map((text) => encoder.encode(text, "all").lengt
 
 @dataclass(frozen=True)
 class Peer:
-    """A server of MCP over standard input: how to start it on a store, how to write, and how to count what is there."""
+    """A server of MCP over standard input: how to start it on a store, how to write, and how to
+    count what is there.
+    """
 
     name: str
     start: Callable[[Path, int], StdioServerParameters]

@@ -1,4 +1,6 @@
-"""Time of a night over one person's memories: one that archives a hundred of them, and one with nothing to do."""
+"""Time of a night over one person's memories: one that archives a hundred of them, and one with
+nothing to do.
+"""
 
 from __future__ import annotations
 

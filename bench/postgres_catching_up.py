@@ -1,4 +1,5 @@
-"""Time of a recall after another process wrote: the most that a notice to refresh the index could save.
+"""Time of a recall after another process wrote: the most that a notice to refresh the index could
+save.
 
     python -m bench.postgres_catching_up [postgresql://…]
 
@@ -24,7 +25,9 @@ WRITTEN = (0, 1, 10)
 
 
 async def measured(address: str) -> dict[int, float]:
-    """Return milliseconds of a recall in one process, by the amount that another process wrote before it."""
+    """Return milliseconds of a recall in one process, by the amount that another process wrote
+    before it.
+    """
     found = {}
     async with (
         memoranda.open(address, embed=None, models=None, worker=False) as reading,

@@ -1,9 +1,10 @@
-"""Compare drivers of PostgreSQL on typical calls of a book: an append's commit, a page of records; one task, and sixteen.
+"""Compare drivers of PostgreSQL on typical calls of a book: an append's commit, a page of records;
+one task, and sixteen.
 
     python -m bench.postgres_drivers [postgresql://…]
 
-Without an address it starts a server of its own in a temporary folder. psycopg is a dependency of nothing
-here: docs/decisions/server.md says which one to install.
+Without an address it starts a server of its own in a temporary folder. psycopg is a dependency of
+nothing here: docs/decisions/server.md says which one to install.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ async def compare(url: str) -> None:
     """Print one line per kind of call, with all drivers."""
     with psycopg.connect(url, autocommit=True) as one:
         one.execute(_TABLES)
-    # Resetting a connection when it returns to the pool costs a round trip; a book leaves nothing to reset.
+    # Resetting a connection when it returns to the pool costs a round trip; a book leaves nothing
+    # to reset.
     quick = await asyncpg.create_pool(
         url, min_size=CONNECTIONS, max_size=CONNECTIONS, reset=_nothing
     )

@@ -70,7 +70,9 @@ async def _warm(path: Address, size: int, place: Place, stand_in: StandIn) -> li
 
 
 async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Row:
-    """Measure the first recall of a book that was just opened, which reads the shelf from the file."""
+    """Measure the first recall of a book that was just opened, which reads the shelf from the
+    file.
+    """
     talk = Talk(place.seed + 2)
     timed = Timed()
     for _ in range(max(3, min(20, 100_000 // size))):
@@ -85,7 +87,9 @@ async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Ro
 
 
 async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
-    """Measure the share of questions that get exactly the ten hits, in order, that scoring every passage gives."""
+    """Measure the share of questions that get exactly the ten hits, in order, that scoring every
+    passage gives.
+    """
     checked = min(place.scale.samples, _CHECKED_IN_LARGE if size >= _LARGE else _CHECKED)
     async with memoranda.open(path, embed=stand_in) as book:
         asked = await _many(book, checked, place, stand_in)

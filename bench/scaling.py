@@ -16,7 +16,8 @@ from bench.shelves import ROOMY, STAND_IN, Question, ask, fill, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
 
-#: A warm recall may become at most this many times slower from the fewest owners to the most: file, server.
+#: A warm recall may become at most this many times slower from the fewest owners to the most: file,
+#: server.
 GROWTH, GROWTH_ON_SERVER = 1.3, 1.5
 #: Owners in one import.
 _OWNERS = 25

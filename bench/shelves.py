@@ -1,4 +1,6 @@
-"""Shelves for measurements: messages and facts, the stand-in's vectors, and questions with answers."""
+"""Shelves for measurements: messages and facts, the stand-in's vectors, and questions with
+answers.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ class Steps:
 
 
 async def fill_mixed(book: Book, owner: str, passages: int, talk: Talk, clock: Steps) -> None:
-    """Fill one shelf with messages, statements and episodes that have every field used by filters."""
+    """Fill one shelf with messages, statements and episodes that have every field used by
+    filters.
+    """
     stated, done = int(passages * _STATEMENTS), int(passages * _DEEDS)
     said = passages - stated - done
     for number in range(0, said, _TURNS):
@@ -115,7 +119,9 @@ def _turn(place: int, talk: Talk) -> Mapping[str, Any]:
 
 
 def _statement(place: int, talk: Talk, now: datetime) -> Mapping[str, Any]:
-    """Return a statement; one of three supersedes the one under its key, and one of four ends at some time."""
+    """Return a statement; one of three supersedes the one under its key, and one of four ends at
+    some time.
+    """
     told: dict[str, Any] = {
         "content": talk.sentence(),
         "kind": KINDS[place % len(KINDS)],
@@ -131,7 +137,9 @@ def _statement(place: int, talk: Talk, now: datetime) -> Mapping[str, Any]:
 
 
 async def questions(book: Book, owner: str, stand_in: StandIn, place: Place) -> list[Question]:
-    """Return questions whose words find as many hits as asked for; searching for them also reads the shelf."""
+    """Return questions whose words find as many hits as asked for; searching for them also reads
+    the shelf.
+    """
     talk = Talk(place.seed + 1)
     page = await book.records.list(owner, types="message", limit=1000, agent=AGENT)
     said = [record.passage_text() or "" for record in page.records]

@@ -1,12 +1,14 @@
-"""A service in use for long: does its memory, its descriptors or its log grow? `./dev bench --seconds 3600 soak`
+"""A service in use for long: does its memory, its descriptors or its log grow? `./dev bench
+--seconds 3600 soak`
 
-Six clients ask `memoranda serve` for the verbs of ``_SHARES``, about 300 owners in turn, at most 15 requests a second. The book stays
-small: an owner is erased as a whole after ``_LIFE`` requests and begins anew, and the first erasures are spread over the first lives. So
-after 45 requests to each owner, at full speed in 15 minutes, the number of records is steady, and what grows from then on is the process.
-A few lines stay for each request: of the ledger, of the audit and of what was erased; in an hour about 8 MiB of the file. The log is as
-large as the book whenever an erasure has the file rewritten, and SQLite holds the new file in memory meanwhile: so a faster run, whose
-book grows more, has more memory at the end.
-A line for each minute goes to stderr.
+Six clients ask `memoranda serve` for the verbs of ``_SHARES``, about 300 owners in turn, at most 15
+requests a second. The book stays small: an owner is erased as a whole after ``_LIFE`` requests and
+begins anew, and the first erasures are spread over the first lives. So after 45 requests to each
+owner, at full speed in 15 minutes, the number of records is steady, and what grows from then on is
+the process. A few lines stay for each request: of the ledger, of the audit and of what was erased;
+in an hour about 8 MiB of the file. The log is as large as the book whenever an erasure has the file
+rewritten, and SQLite holds the new file in memory meanwhile: so a faster run, whose book grows
+more, has more memory at the end. A line for each minute goes to stderr.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from bench.text import Talk
 _CLIENTS, _OWNERS, _LIFE = 6, 300, 45
 #: Requests of one client in a second, at most.
 _PACE = 15 / _CLIENTS
-#: Verbs of each hundred requests; besides, each life begins with `thread` and ends with `forget` of everything.
+#: Verbs of each hundred requests; besides, each life begins with `thread` and ends with `forget` of
+#: everything.
 _SHARES = {
     "append": 19,
     "newest": 8,
@@ -89,7 +92,9 @@ class _Seen:
 
 
 def soak(place: Place) -> Iterator[Row]:
-    """Ask a service for long, and compare the process at the end with that after a third of the time."""
+    """Ask a service for long, and compare the process at the end with that after a third of the
+    time.
+    """
     path = place.book("soak")
     if not isinstance(path, Path) or not Path("/proc/self/statm").exists():
         yield Row("soak", None, "", note="needs a book in a file, and a system with /proc")
@@ -170,7 +175,9 @@ def _tell(number: int, now: _Minute, errors: int) -> None:
 
 
 class _Client:
-    """One client, who waits for each answer; its owners are its own, so that it knows what they have."""
+    """One client, who waits for each answer; its owners are its own, so that it knows what they
+    have.
+    """
 
     def __init__(
         self, port: int, rng: Random, texts: list[str], questions: list[str], seen: _Seen
@@ -181,7 +188,8 @@ class _Client:
     async def ask_until(self, until: float, owners: list[_Owner]) -> None:
         """Ask for one owner after the other."""
         for number, owner in enumerate(owners):
-            # The first life of each is shorter by another part, so that erasures are spread from the beginning.
+            # The first life of each is shorter by another part, so that erasures are spread from
+            # the beginning.
             await self._ask(
                 "thread", "POST", owner.name, "threads", {"name": "talk", "agent": "guide"}
             )
@@ -258,7 +266,9 @@ class _Client:
     async def _ask(
         self, verb: str, method: str, name: str, path: str, given: Any, owner: _Owner | None = None
     ) -> None:
-        """Send a request, and note its time, and an answer that is none; of a write also what the owner has now."""
+        """Send a request, and note its time, and an answer that is none; of a write also what the
+        owner has now.
+        """
         asked, body = f"/v1/owners/{name}/{path}", given
         if method == "GET":
             asked, body = f"{asked}?{urlencode(given, doseq=True)}", None

@@ -13,7 +13,8 @@ from memoranda.model.vectors import Embedding
 
 DIMENSION = 384
 
-#: Words share this many vectors, so that a word is near others with which it has no letter in common.
+#: Words share this many vectors, so that a word is near others with which it has no letter in
+#: common.
 _MEANINGS = 8192
 #: There are fewer directions of meaning than numbers in a vector, as in trained models.
 _DIRECTIONS = 96

@@ -1,4 +1,6 @@
-"""CPU time of a new process that imports the package, shows its version or help, or opens a book and uses it once."""
+"""CPU time of a new process that imports the package, shows its version or help, or opens a book
+and uses it once.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _SORTS = (
 
 
 def start(place: Place) -> Iterator[Row]:
-    """Measure the start of each sort of program, in turns, with Python's own bytecode stored before."""
+    """Measure the start of each sort of program, in turns, with Python's own bytecode stored
+    before.
+    """
     samples: dict[str, list[float]] = {name: [] for name, _, _ in _SORTS}
     for turn in range(1 + round(_MORE * place.scale.starts)):
         for name, arguments, _ in _SORTS:

@@ -1,4 +1,6 @@
-"""Seeded text that behaves like conversation: sentences over a large vocabulary used as unevenly as a real one."""
+"""Seeded text that behaves like conversation: sentences over a large vocabulary used as unevenly as
+a real one.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ class Talk:
         return text[: length - 1] + "."
 
     def question(self, passage: str) -> str:
-        """Return five to eight words: some from a passage, so that there is an answer, and common and rare ones."""
+        """Return five to eight words: some from a passage, so that there is an answer, and common
+        and rare ones.
+        """
         rng = self._rng
         said = [word.strip(".?!").lower() for word in passage.split()]
         words = rng.sample(said, min(len(said), rng.randint(2, 3)))

@@ -27,7 +27,9 @@ _AGENT = "helper"
 
 
 def append(place: Place) -> Iterator[Row]:
-    """Measure sixteen tasks of one process, over many owners and over one; then sixteen processes."""
+    """Measure sixteen tasks of one process, over many owners and over one; then sixteen
+    processes.
+    """
     sync = fsync_ms(place.folder)
     yield Row("fsync of the folder", sync, "ms")
     for name, owners in (("16 tasks, 16 owners", 16), ("16 tasks, one owner", 1)):
@@ -81,7 +83,9 @@ def _counters(book: Book) -> tuple[int, int] | None:
 
 
 def _processes(place: Place) -> Iterator[Row]:
-    """Measure processes with one task, one owner and a connection each: every append is a commit of its own."""
+    """Measure processes with one task, one owner and a connection each: every append is a commit of
+    its own.
+    """
     forks = "fork" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     count = place.scale.processes
@@ -155,7 +159,9 @@ async def _batches(place: Place) -> Row:
 
 
 def remember(place: Place) -> Iterator[Row]:
-    """Measure statements one by one: new ones, and ones that supersede the last one under their key."""
+    """Measure statements one by one: new ones, and ones that supersede the last one under their
+    key.
+    """
     for name, fields in (
         ("a new statement", {}),
         ("a statement under an existing key", {"key": "drink"}),

@@ -71,7 +71,9 @@ class CaseBook:
     async def form(
         self, reading: Reading, answered: Callable[[Prompt], Formed]
     ) -> tuple[Formed, tuple[str, ...]]:
-        """Read an answer and write its changes; return the results, and the codes of parts that were left out."""
+        """Read an answer and write its changes; return the results, and the codes of parts that
+        were left out.
+        """
         prompt = compose(reading)
         assert prompt is not None
         formed = answered(prompt)

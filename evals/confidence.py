@@ -1,7 +1,9 @@
-"""Measure whether confidence tells questions with an answer from those without: ``python -m evals.confidence``.
+"""Measure whether confidence tells questions with an answer from those without: ``python -m
+evals.confidence``.
 
-It asks every question of the talks in other shapes, the open halves or with ``--held`` the held ones. ``--fit`` fits the
-curves on the open halves and prints them; they are written into ``scoring/ranking.py`` by hand.
+It asks every question of the talks in other shapes, the open halves or with ``--held`` the held
+ones. ``--fit`` fits the curves on the open halves and prints them; they are written into
+``scoring/ranking.py`` by hand.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ _PENALTY = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question and its hits: the clues of each (a row), whether it answers, and its confidence."""
+    """One question and its hits: the clues of each (a row), whether it answers, and its
+    confidence.
+    """
 
     corpus: str
     answerable: bool
@@ -103,7 +107,9 @@ async def ask_all(mode: str, *, held: bool) -> list[Asked]:
 
 
 def fit(asked: Sequence[Asked]) -> Floats:
-    """Return how much each clue counts, and a number for every hit; every corpus has equal weight."""
+    """Return how much each clue counts, and a number for every hit; every corpus has equal
+    weight.
+    """
     sizes = {name: sum(len(one.answers) for one in asked if one.corpus == name) for name in NAMES}
     rows = np.concatenate([np.c_[one.clues, np.ones(len(one.clues))] for one in asked])
     right = np.concatenate([one.answers for one in asked]).astype(float)
@@ -131,7 +137,9 @@ def area(scores: Floats, right: NDArray[np.bool_]) -> float:
 
 
 def report(asked: Sequence[Asked], best: Sequence[float] | None = None) -> dict[str, Any]:
-    """Return the areas, for each corpus and together, and the table of confidence beside what was right."""
+    """Return the areas, for each corpus and together, and the table of confidence beside what was
+    right.
+    """
     tops = np.array([one.confidence.max() for one in asked]) if best is None else np.array(best)
     answerable = np.array([one.answerable for one in asked])
     names = np.array([one.corpus for one in asked])
@@ -205,7 +213,9 @@ def page_tables(found: Mapping[str, Any]) -> dict[str, list[list[str]]]:
 
 
 def without_each(asked: Sequence[Asked]) -> list[float]:
-    """Return the confidence of each question's surest hit, with curves that were fitted on the other corpora."""
+    """Return the confidence of each question's surest hit, with curves that were fitted on the
+    other corpora.
+    """
     found: list[float] = []
     for name in NAMES:
         *slopes, base = fit([one for one in asked if one.corpus != name])

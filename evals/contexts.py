@@ -1,8 +1,10 @@
-"""Shares of contexts that have the words of the answer, with memories and without: ``--data PATH [--half HALF] [--json]``.
+"""Shares of contexts that have the words of the answer, with memories and without: ``--data PATH
+[--half HALF] [--json]``.
 
-A book is filled with each of LoCoMo's conversations twice: *raw*, its turns alone; and *formed*, the turns with the annotators'
-observations as memories, each with the turn that it comes from. Every question of categories 1 to 4 is asked word for word, and
-counts as **answered** where each content word of the gold answer stands in the text of the context:
+A book is filled with each of LoCoMo's conversations twice: *raw*, its turns alone; and *formed*,
+the turns with the annotators' observations as memories, each with the turn that it comes from.
+Every question of categories 1 to 4 is asked word for word, and counts as **answered** where each
+content word of the gold answer stands in the text of the context:
 
 - Content words are the words without stop words. A word stands there if one of its forms does: as written, without a plural or
   third-person s, or its stem, as recall's terms have them.
@@ -12,9 +14,10 @@ counts as **answered** where each content word of the gold answer stands in the 
   counted from the entry's own date: who reads the context can count, too. "The Friday before 15 July 2023" needs "Friday" and that date.
 - A question whose answer has no content word is left out.
 
-A context is **stale** where it holds a statement that a later one replaced, as a memory, as a field of a profile, or as a passage
-without a mark. LoCoMo's annotators mark no replacement, so this is measured on our own labelled conversations (``sets/``), formed by
-rules: each statement that should be gone is asked for in its own words.
+A context is **stale** where it holds a statement that a later one replaced, as a memory, as a field
+of a profile, or as a passage without a mark. LoCoMo's annotators mark no replacement, so this is
+measured on our own labelled conversations (``sets/``), formed by rules: each statement that should
+be gone is asked for in its own words.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ _TELLING: Final = frozenset({"user_profile", "memories", "passages"})
 #: Time between two turns of our own conversations; each is formed before the next is said.
 _PAUSE: Final = timedelta(hours=7)
 
-# ── dates ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── dates ─────────────────────────────────────────────────────────────────────────────────────────
 
 _MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH: Final = r"(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -95,7 +98,9 @@ def _word(year: int = 0, month: int = 0, day: int = 0) -> str:
 
 
 def _words_of(moment: date) -> list[str]:
-    """Return the words that stand for a day: the whole date, the date without its year, its month and its year."""
+    """Return the words that stand for a day: the whole date, the date without its year, its month
+    and its year.
+    """
     year, month, day = moment.year, moment.month, moment.day
     return [_word(year, month, day), _word(0, month, day), _word(year, month), str(year)]
 
@@ -140,7 +145,7 @@ def _number(written: str) -> int:
     return int(written) if written.isdigit() else _NUMBERS.index(written.lower()) + 1
 
 
-# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── answers ───────────────────────────────────────────────────────────────────────────────────────
 
 
 class Answer:
@@ -211,7 +216,7 @@ async def remember_observations(
             await book.remember(OWNER, text, sources=sources, observed_at=at.get(turn))
 
 
-# ── statements that were replaced ────────────────────────────────────────────────────────────────────────────────
+# ── statements that were replaced ─────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +229,9 @@ class Bait:
 
 
 async def baits(data: Path, budgets: Sequence[int]) -> list[Bait]:
-    """Fill books with our own conversations, formed by rules or unformed, and ask for statements that no longer hold."""
+    """Fill books with our own conversations, formed by rules or unformed, and ask for statements
+    that no longer hold.
+    """
     items = [item for item in json.loads(data.read_text("utf-8"))["items"] if item["gone"]]
     found = []
     for way in WAYS:
@@ -254,7 +261,9 @@ async def baits(data: Path, budgets: Sequence[int]) -> list[Bait]:
 
 
 def _is_stale(made: Context, value: str, turns: Sequence[str]) -> bool:
-    """True if a context shows a value as still valid; the last turn that names the value is the one that ends it."""
+    """True if a context shows a value as still valid; the last turn that names the value is the one
+    that ends it.
+    """
     ends = next((turn for turn in reversed(turns) if coverage(value, turn) == 1), None)
     return any(
         coverage(value, one.text) == 1 and not any(mark in one.label for mark in MARKS.values())
@@ -267,7 +276,7 @@ def _is_stale(made: Context, value: str, turns: Sequence[str]) -> bool:
     )
 
 
-# ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the report ────────────────────────────────────────────────────────────────────────────────────
 
 
 def report(asked: Sequence[Asked], baited: Sequence[Bait]) -> dict[str, Any]:
@@ -317,7 +326,9 @@ def lines(found: Mapping[str, Any]) -> list[str]:
 async def measured(
     data: Path | None, budgets: Sequence[int], only: Sequence[str]
 ) -> dict[str, Any]:
-    """Ask all questions of the chosen conversations, and ask for all statements that no longer hold."""
+    """Ask all questions of the chosen conversations, and ask for all statements that no longer
+    hold.
+    """
     asked: list[Asked] = []
     corpus = None if data is None else load(data)
     for conversation in () if corpus is None else corpus.conversations:

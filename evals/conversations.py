@@ -1,4 +1,6 @@
-"""Quality of formation without a model: each turn is appended and formed, and the memories are compared with the expected ones."""
+"""Quality of formation without a model: each turn is appended and formed, and the memories are
+compared with the expected ones.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ _POLITE: Final = frozenset("please pls always bitte immer siempre toujours por f
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One conversation: the statements that should and should not hold at its end, and those that the book has."""
+    """One conversation: the statements that should and should not hold at its end, and those that
+    the book has.
+    """
 
     id: str
     language: str
@@ -67,7 +71,9 @@ class Scored:
 
 
 def same(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """True if two statements are of the same kind, and the words of one value contain those of the other."""
+    """True if two statements are of the same kind, and the words of one value contain those of the
+    other.
+    """
     kind = _SAME_KIND.get(one[0], one[0])
     if kind != _SAME_KIND.get(other[0], other[0]):
         return False
@@ -188,7 +194,9 @@ def lines(figures: Mapping[str, Any]) -> list[str]:
 
 
 def misses(scored: Iterable[Scored]) -> list[str]:
-    """Return the statements that were missed, wrongly found, or not taken back, with their turns."""
+    """Return the statements that were missed, wrongly found, or not taken back, with their
+    turns.
+    """
     shown = []
     for one in scored:
         wrong = [found for found in one.found if found not in one.right]

@@ -109,7 +109,7 @@ def _refused(message: str) -> InvalidInput:
     return InvalidInput(f"data: {message}", field="data")
 
 
-# ── sets of our own ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── sets of our own ───────────────────────────────────────────────────────────────────────────────
 
 
 def _own(found: dict[str, Any], left_out: Counter[str]) -> Iterator[Conversation]:
@@ -141,7 +141,7 @@ def _own_turn(turn: dict[str, Any]) -> Turn:
     )
 
 
-# ── LoCoMo ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── LoCoMo ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _locomo(found: Sequence[Any], left_out: Counter[str]) -> Iterator[Conversation]:
@@ -189,7 +189,9 @@ def _questions(
 
 
 def _evidence(named: Any, ids: set[str]) -> Iterator[str]:
-    """Return the ids in an annotator's text: "D8:6; D9:17" is two ids, "D:11:26" is D11:26, "D30:05" is D30:5."""
+    """Return the ids in an annotator's text: "D8:6; D9:17" is two ids, "D:11:26" is D11:26,
+    "D30:05" is D30:5.
+    """
     for each in named if isinstance(named, list | tuple) else (named,):
         written = _text(each)
         if written in ids:
@@ -274,7 +276,9 @@ def _moment(found: Any) -> datetime | None:
 
 
 def _text(found: Any) -> str:
-    """Return a value as one text; a list of captions becomes one caption, and anything but text and numbers none."""
+    """Return a value as one text; a list of captions becomes one caption, and anything but text and
+    numbers none.
+    """
     if isinstance(found, list):
         return ", ".join(part for part in map(_text, found) if part)
     return str(found).strip() if isinstance(found, str | int | float) else ""

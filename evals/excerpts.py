@@ -1,8 +1,11 @@
-"""Shares of questions whose answering sentence stands in the excerpt, and in a context: ``[--only NAME] [--budget TOKENS] [--json]``.
+"""Shares of questions whose answering sentence stands in the excerpt, and in a context: ``[--only
+NAME] [--budget TOKENS] [--json]``.
 
-The open halves of ``talk_shapes`` are searched by words alone. A question counts for each of its answering turns that is found and longer
-than ``LONG``; *excerpt* is the share of those whose answering sentence stands whole in ``hit.excerpt``, *beginning* in as many characters
-from the text's beginning. A question counts in *context* once: where all its answering sentences stand in the context of that budget.
+The open halves of ``talk_shapes`` are searched by words alone. A question counts for each of its
+answering turns that is found and longer than ``LONG``; *excerpt* is the share of those whose
+answering sentence stands whole in ``hit.excerpt``, *beginning* in as many characters from the
+text's beginning. A question counts in *context* once: where all its answering sentences stand in
+the context of that budget.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Fit how much each term of the ranking counts: ``python -m evals.fit_ranking [--locomo PATH]``.
 
-It asks our own chats and notes, and the open halves of our talks with an assistant and with pasted documents, through the public
-API, and finds the coefficients with which the passages that answer come first: a softmax over each question's passages, in
-which every set has the same weight and so has every question of a set.
-Speakers and length count only among people with names, so those are fitted on the open half of our group chats. A named day
-is not fitted: too few questions name one. The same data give the same numbers. They are written into ``scoring/ranking.py``
-by hand. With LoCoMo's file, whose licence forbids commercial use, it also prints what its two tuning conversations would give.
+It asks our own chats and notes, and the open halves of our talks with an assistant and with pasted
+documents, through the public API, and finds the coefficients with which the passages that answer
+come first: a softmax over each question's passages, in which every set has the same weight and so
+has every question of a set. Speakers and length count only among people with names, so those are
+fitted on the open half of our group chats. A named day is not fitted: too few questions name one.
+The same data give the same numbers. They are written into ``scoring/ranking.py`` by hand. With
+LoCoMo's file, whose licence forbids commercial use, it also prints what its two tuning
+conversations would give.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from memoranda.recall.scoring import search
 from memoranda.recall.scoring.ranking import COEFFICIENTS, OF_YOU, Ranks, Term, rank
 
 Floats = NDArray[np.float64]
-#: The talks of a user and an assistant that it also asks, and the set in which people have names; of each the open half.
+#: The talks of a user and an assistant that it also asks, and the set in which people have names;
+#: of each the open half.
 _SHAPES, _NAMED = ("assistant_talks", "pasted_documents"), "group_chats"
 _STEPS = 60
 #: The terms that are the same whatever the coefficients are.
@@ -43,7 +46,9 @@ _PENALTY = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question: for each passage what each term would add with a coefficient of 1, its thread, and if it answers."""
+    """One question: for each passage what each term would add with a coefficient of 1, its thread,
+    and if it answers.
+    """
 
     corpus: str
     units: Mapping[Term, Floats]
@@ -51,7 +56,9 @@ class Asked:
     answers: NDArray[np.bool_]
 
     def rows(self, numbers: Mapping[Term, float]) -> Floats:
-        """Return one row for each term; that of the conversation depends on the coefficients of words and meaning."""
+        """Return one row for each term; that of the conversation depends on the coefficients of
+        words and meaning.
+        """
         own = sum(numbers[term] * self.units[term] for term in (Term.WORDS, Term.MEANING))
         best = np.full(self.threads.max() + 1, -1.0)
         np.maximum.at(best, self.threads, own)
@@ -60,7 +67,9 @@ class Asked:
         ) * (own > 0)
 
     def figures(self, numbers: Mapping[Term, float]) -> Floats:
-        """Return recall among the first five and the first ten, and one over the rank of the first that answers."""
+        """Return recall among the first five and the first ten, and one over the rank of the first
+        that answers.
+        """
         scores = np.array([numbers[term] for term in Term]) @ self.rows(numbers)
         right = self.answers[np.argsort(-scores, kind="stable")]
         first = np.flatnonzero(right)
@@ -70,7 +79,9 @@ class Asked:
 
 
 def own_conversations() -> Iterator[tuple[str, Conversation]]:
-    """Yield the conversations that the coefficients are fitted on, each with the name of its set."""
+    """Yield the conversations that the coefficients are fitted on, each with the name of its
+    set.
+    """
     for name in SET_NAMES:
         for conversation in load(SETS / f"{name}.json").conversations:
             yield name, conversation
@@ -156,7 +167,9 @@ class Rows:
         self.weights = shared.take(self.question.take(self.right))
 
     def loss(self, numbers: Floats) -> tuple[float, Floats, Floats]:
-        """Return the loss that passages which do not answer come before one that does, its slope and its curvature."""
+        """Return the loss that passages which do not answer come before one that does, its slope
+        and its curvature.
+        """
         *plain, lent = numbers
         own = plain[0] * self.units[0] + plain[1] * self.units[1]
         order = np.lexsort((own, self.thread))
@@ -203,7 +216,9 @@ def fit(asked: Sequence[Asked]) -> dict[Term, float]:
 
 
 def table(asked: Sequence[Asked], fitted: Mapping[Term, float]) -> Iterator[str]:
-    """Yield R@5, R@10 and MRR of each set: as it is, with the fitted numbers, and without each term."""
+    """Yield R@5, R@10 and MRR of each set: as it is, with the fitted numbers, and without each
+    term.
+    """
     names = list(dict.fromkeys(one.corpus for one in asked))
     yield f"{'R@5 / R@10 / MRR':<32}" + "".join(f"{name:>22}" for name in names)
     variants = {"in use": COEFFICIENTS, "fitted": fitted}
@@ -219,7 +234,9 @@ def table(asked: Sequence[Asked], fitted: Mapping[Term, float]) -> Iterator[str]
 
 
 def fitted_on(single: Sequence[Asked], named: Sequence[Asked]) -> dict[Term, float]:
-    """Return the coefficients: those of speakers and length are fitted among people with names, the others elsewhere."""
+    """Return the coefficients: those of speakers and length are fitted among people with names, the
+    others elsewhere.
+    """
     found, of_names = fit(single), fit(named)
     return found | {term: of_names[term] for term in (Term.SPEAKER, Term.LENGTH)}
 

@@ -1,7 +1,9 @@
-"""Counts the parts of a book that still contain a forgotten fact: ``[--set whole|parts] [--half dev|held|all] [--json] [--shown]``.
+"""Counts the parts of a book that still contain a forgotten fact: ``[--set whole|parts] [--half
+dev|held|all] [--json] [--shown]``.
 
-Each case is a small book: conversations, a memory of the fact, and what was made of them. The memory is forgotten, and then everything
-is read: messages with their native forms, earlier versions, contexts, recall, memories, profile, episodes, summaries and the export.
+Each case is a small book: conversations, a memory of the fact, and what was made of them. The
+memory is forgotten, and then everything is read: messages with their native forms, earlier
+versions, contexts, recall, memories, profile, episodes, summaries and the export.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class Named:
     texts: tuple[str, ...]
 
     def touches(self, record: UUID, text: str) -> bool:
-        """True if the entry is about this part of this record; words without a record are found in any."""
+        """True if the entry is about this part of this record; words without a record are found in
+        any.
+        """
         if self.ids and record not in self.ids:
             return False
         wanted = _plain(text)
@@ -83,7 +87,8 @@ class Outcome:
 async def judge(filled: FilledBook) -> Outcome:
     """Forget a case's fact and list where it still appears."""
     case = filled.case
-    # A book in use has vectors, which are made in the background; without an embedder this does nothing.
+    # A book in use has vectors, which are made in the background; without an embedder this does
+    # nothing.
     await filled.book.admin.embed()
     before, asked_before = await filled.records(), await filled.context()
     earlier = bool(case.get("earlier"))
@@ -118,7 +123,9 @@ async def judge(filled: FilledBook) -> Outcome:
 
 
 def _entry(entry: Any, before: Mapping[UUID, Record], after: Mapping[UUID, Record]) -> Named:
-    """Return an entry of ``still_tells`` as record ids and words; an entry may be an object or a mapping."""
+    """Return an entry of ``still_tells`` as record ids and words; an entry may be an object or a
+    mapping.
+    """
 
     def field(of: Any, name: str) -> Any:
         return of.get(name) if isinstance(of, Mapping) else getattr(of, name, None)
@@ -130,7 +137,8 @@ def _entry(entry: Any, before: Mapping[UUID, Record], after: Mapping[UUID, Recor
         texts.append(_words(said, *(field(span, name) for name in ("start", "end", "path"))))
     known = [one for one in texts if isinstance(one, str) and one]
     if not known:
-        # An entry without words is about a whole record, unless that is a message or a profile of many items.
+        # An entry without words is about a whole record, unless that is a message or a profile of
+        # many items.
         whole = [
             before[id]
             for id in ids
@@ -141,7 +149,9 @@ def _entry(entry: Any, before: Mapping[UUID, Record], after: Mapping[UUID, Recor
 
 
 def _words(said: Sequence[Record], start: Any, end: Any, path: Any) -> str:
-    """Return the words of a span in a message, as it is now if it is still there; empty where it names none."""
+    """Return the words of a span in a message, as it is now if it is still there; empty where it
+    names none.
+    """
     if (
         not said
         or not isinstance(said[0], Message)
@@ -182,7 +192,9 @@ def _lost(
     *,
     everywhere: bool,
 ) -> Iterator[str]:
-    """Yield each text that a message, memory or profile had and has no more; or ``everywhere`` a summary or an episode, too."""
+    """Yield each text that a message, memory or profile had and has no more; or ``everywhere`` a
+    summary or an episode, too.
+    """
     types = _STAYING | {"thread", "episode"} if everywhere else _STAYING
     for text in texts:
         places = [
@@ -197,7 +209,9 @@ _STAYING: Final = frozenset({"message", "memory", "profile"})
 
 
 def _tells(context: str, case: Mapping[str, Any]) -> bool:
-    """True if a sentence of a context has all the words of the fact and is not about somebody else, or is a quote of it."""
+    """True if a sentence of a context has all the words of the fact and is not about somebody else,
+    or is a quote of it.
+    """
     quotes = [one["quote"] for one in case["sources"]]
     kept = [_plain(one) for one in case["keep"]]
     for sentence in filter(None, _SENTENCE_END.split(context)):
@@ -263,7 +277,9 @@ def report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _told(label: str, outcomes: Iterable[Outcome]) -> dict[str, Any]:
-    """Return how many tellings of a label there were, are left, and are named, with the places of those left."""
+    """Return how many tellings of a label there were, are left, and are named, with the places of
+    those left.
+    """
     those = list(outcomes)
     told = [telling for one in those for telling in one.tellings if telling.label == label]
     left = [telling for one in those for telling in one.left if telling.label == label]

@@ -1,4 +1,6 @@
-"""Books for cases of forgetting: fills one with messages and memories, and reads all texts of its owner."""
+"""Books for cases of forgetting: fills one with messages and memories, and reads all texts of its
+owner.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Telling:
 
 @dataclass(slots=True)
 class FilledBook:
-    """The book of one case: its owner, the memory of the fact, and the parts that contain the fact."""
+    """The book of one case: its owner, the memory of the fact, and the parts that contain the
+    fact.
+    """
 
     book: Book
     case: Mapping[str, Any]
@@ -154,7 +158,7 @@ class FilledBook:
             Telling(place, one["label"], one["text"], record) for one in text["tells"]
         ]
 
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
 
     async def records(self) -> dict[UUID, Record]:
         """Return all records of the owner by id."""
@@ -218,7 +222,9 @@ def text_of(record: Record) -> str:
 
 
 def native_faults(before: Mapping[UUID, Record], after: Mapping[UUID, Record]) -> Sequence[str]:
-    """Return calls without their result, results without their call, and arguments that are JSON no more."""
+    """Return calls without their result, results without their call, and arguments that are JSON no
+    more.
+    """
     return [*_torn(before, after), *_broken(before, after)]
 
 

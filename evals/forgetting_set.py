@@ -1,13 +1,17 @@
-"""The labelled set for forgetting a fact: short books with facts in several wordings, and with texts that must stay.
+"""The labelled set for forgetting a fact: short books with facts in several wordings, and with
+texts that must stay.
 
-A line of a half has ``fact`` (``content``, perhaps ``key``), ``words`` (the beginnings of its content words), ``question``, ``threads``
-of ``messages``, ``sources`` (where the user says it, with the quote; threads and messages are counted from 1), perhaps a ``summary``
-and an ``episode`` of a thread, ``other_memories`` and ``profile`` lists. Each text has ``tells``, the parts that tell the fact:
-``letter``, where the part is the quote of a source or has all the words; ``paraphrase``, where it tells the fact otherwise.
-``keep`` are texts in other sentences that must stay; ``beside`` are neighbours in a sentence that has to go.
+A line of a half has ``fact`` (``content``, perhaps ``key``), ``words`` (the beginnings of its
+content words), ``question``, ``threads`` of ``messages``, ``sources`` (where the user says it, with
+the quote; threads and messages are counted from 1), perhaps a ``summary`` and an ``episode`` of a
+thread, ``other_memories`` and ``profile`` lists. Each text has ``tells``, the parts that tell the
+fact: ``letter``, where the part is the quote of a source or has all the words; ``paraphrase``,
+where it tells the fact otherwise. ``keep`` are texts in other sentences that must stay; ``beside``
+are neighbours in a sentence that has to go.
 
-The set ``parts`` has two facts in a sentence, lists, parts of words, spellings of numbers, people with the same value, and earlier
-values: there ``keep`` stands in the same sentence too, and ``earlier`` are statements of the same key, told with the label ``earlier``.
+The set ``parts`` has two facts in a sentence, lists, parts of words, spellings of numbers, people
+with the same value, and earlier values: there ``keep`` stands in the same sentence too, and
+``earlier`` are statements of the same key, told with the label ``earlier``.
 """
 
 from __future__ import annotations
@@ -72,7 +76,9 @@ def items(case: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def readable(content: str, native: Any) -> str:
-    """Return all that can be read in a message: its text, its native form as JSON, and each string in that form."""
+    """Return all that can be read in a message: its text, its native form as JSON, and each string
+    in that form.
+    """
     if native is None:
         return content
     return "\n".join((content, json.dumps(native, ensure_ascii=False), *_strings(native)))
@@ -100,7 +106,9 @@ def has_words(text: str, words: Iterable[str]) -> bool:
 
 
 def counts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how many cases a set has of each language and kind, and how many tellings of each label and place."""
+    """Return how many cases a set has of each language and kind, and how many tellings of each
+    label and place.
+    """
     told = [(place, tell["label"]) for case in cases for place, tell, _ in tellings(case)]
     return {
         "facts": len(cases),

@@ -1,4 +1,6 @@
-"""Cost of forming, compared with a scheme of three calls: ``--data PATH [--json]``; with ``--model``, quality of its notes."""
+"""Cost of forming, compared with a scheme of three calls: ``--data PATH [--json]``; with
+``--model``, quality of its notes.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +177,9 @@ class Measured:
     async def _three_calls(
         self, server: ModelServer, session: Session, known: Sequence[Memory]
     ) -> None:
-        """Make the three calls with the same answers and with the memories known before the session, so that both books grow alike."""
+        """Make the three calls with the same answers and with the memories known before the
+        session, so that both books grow alike.
+        """
         earlier = [
             memory for memory in known if memory.observed_at < (session.turns[0].at or utc_now())
         ]
@@ -255,7 +259,9 @@ def _surroundings(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 async def judge(path: Path, model: str, items: int) -> dict[str, Any]:
-    """Measure how many of a model's notes match a labelled statement, and how many statements it finds."""
+    """Measure how many of a model's notes match a labelled statement, and how many statements it
+    finds.
+    """
     labelled = json.loads(path.read_text("utf-8"))["items"][:items]
     right = found = expected = 0
     for item in labelled:

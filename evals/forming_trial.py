@@ -1,9 +1,11 @@
-"""Forms whole talks with stored answers: ``[TALK --answers FOLDER [--ask]] [--data LOCOMO --answers FOLDER]``.
+"""Forms whole talks with stored answers: ``[TALK --answers FOLDER [--ask]] [--data LOCOMO --answers
+FOLDER]``.
 
-A talk is a JSON file with ``owner``, ``agent``, ``sessions`` and a ``judgement`` that was written before anybody answered: which
-supersessions are right, what must be active at the end, and what must not. Answers are files, one for each question, with what the
-question showed under its handles; a replay finds the same records under today's handles by their text. With ``--ask`` the first question
-without an answer is written to the folder, and the answer is expected beside it.
+A talk is a JSON file with ``owner``, ``agent``, ``sessions`` and a ``judgement`` that was written
+before anybody answered: which supersessions are right, what must be active at the end, and what
+must not. Answers are files, one for each question, with what the question showed under its handles;
+a replay finds the same records under today's handles by their text. With ``--ask`` the first
+question without an answer is written to the folder, and the answer is expected beside it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from memoranda.model.memories import Memory
 from memoranda.models.json_answer import Unreadable, answer_outline, read_json
 
 _SETS: Final = Path(__file__).parent / "sets"
-#: The talks that are kept here, each with a folder of runs; the one that was kept apart and opened once.
+#: The talks that are kept here, each with a folder of runs; the one that was kept apart and opened
+#: once.
 _KEPT: Final = _SETS / "forming_trial"
 _APART: Final = "stage/"
 _STRANGERS: Final = (_SETS / "strangers_dev.jsonl", _SETS / "strangers_held.jsonl")
@@ -322,7 +325,9 @@ def _stands(statement: Mapping[str, Any], texts: Sequence[str]) -> bool:
 
 
 def talk_of(path: Path) -> dict[str, Any]:
-    """Return a talk from its file; from LoCoMo's file, return the first sessions of one conversation, without a judgement."""
+    """Return a talk from its file; from LoCoMo's file, return the first sessions of one
+    conversation, without a judgement.
+    """
     found = json.loads(path.read_text("utf-8"))
     if isinstance(found, dict):
         return found

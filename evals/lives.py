@@ -1,8 +1,10 @@
-"""Two narrated lives, each of one voice over a thousand days: diary notes composed from ``sets/lives``, and questions.
+"""Two narrated lives, each of one voice over a thousand days: diary notes composed from
+``sets/lives``, and questions.
 
-A file has the sentences that answer (``@`` and the day), the questions after them (``?``, of what is the case by now ``?u``,
-of a time ``?t`` with its day, of several days ``?s`` with all of them) and sentences of every day (``~`` with choices), which
-the program puts around them. The same file always gives the same notes. The life ``held`` is opened once, for the final figures.
+A file has the sentences that answer (``@`` and the day), the questions after them (``?``, of what
+is the case by now ``?u``, of a time ``?t`` with its day, of several days ``?s`` with all of them)
+and sentences of every day (``~`` with choices), which the program puts around them. The same file
+always gives the same notes. The life ``held`` is opened once, for the final figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Quality measures of a ranking: recall, complete recall, rank and gain, of documents and within a token budget."""
+"""Quality measures of a ranking: recall, complete recall, rank and gain, of documents and within a
+token budget.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Ranked:
         return len(self.gold.intersection(self.found[:cut])) / len(self.gold)
 
     def within(self, budget: int) -> float:
-        """Return the share of the gold documents among the hits that fit into a token budget, in order."""
+        """Return the share of the gold documents among the hits that fit into a token budget, in
+        order.
+        """
         left, seen = budget, set()
         for id, cost in zip(self.found, self.tokens, strict=True):
             if cost > left:
@@ -37,7 +41,9 @@ class Ranked:
         return len(self.gold & seen) / len(self.gold)
 
     def gain(self, cut: int) -> float:
-        """Return the normalised discounted cumulative gain, with equal gain for every gold document."""
+        """Return the normalised discounted cumulative gain, with equal gain for every gold
+        document.
+        """
         got = sum(
             1 / math.log2(place + 2) for place, id in enumerate(self.found[:cut]) if id in self.gold
         )

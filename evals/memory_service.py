@@ -1,9 +1,11 @@
-"""Forms small talks through the template of a memory service: ``[--model PROVIDER:NAME] [--set FILE] [--json]``.
+"""Forms small talks through the template of a memory service: ``[--model PROVIDER:NAME] [--set
+FILE] [--json]``.
 
-It needs the environment of LangGraph (``./dev frameworks langgraph`` makes it). Each case is some talks with one user, each in a thread of its own,
-and what must be in the store afterwards: for each memory type the documents, no more and no fewer, each with at least these fields. Another user
-must have nothing. Without ``--model`` the answers of the set itself are given: that shows the way from a talk to the store, and says nothing
-about any model.
+It needs the environment of LangGraph (``./dev frameworks langgraph`` makes it). Each case is some
+talks with one user, each in a thread of its own, and what must be in the store afterwards: for each
+memory type the documents, no more and no fewer, each with at least these fields. Another user must
+have nothing. Without ``--model`` the answers of the set itself are given: that shows the way from a
+talk to the store, and says nothing about any model.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _ENTRY: Final = re.compile(r"^- \[([mc]\d+)[ ,][^\]]*\] (.*)$", re.MULTILINE)
 
 
 class GivenAnswers(BaseChatModel):
-    """Gives the answer of the present session; texts that name a message or a memory become the handles of the prompt."""
+    """Gives the answer of the present session; texts that name a message or a memory become the
+    handles of the prompt.
+    """
 
     answer: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
 
@@ -52,7 +56,9 @@ class GivenAnswers(BaseChatModel):
 
 
 def _with_handles(part: Any, shown: Sequence[tuple[str, str]]) -> Any:
-    """Return a part of an answer with ``said`` as its sources, and ``held`` as the memory that it is about."""
+    """Return a part of an answer with ``said`` as its sources, and ``held`` as the memory that it
+    is about.
+    """
     if isinstance(part, list):
         return [_with_handles(one, shown) for one in part]
     if not isinstance(part, Mapping):
@@ -74,7 +80,9 @@ def _with_handles(part: Any, shown: Sequence[tuple[str, str]]) -> Any:
 async def measure(
     cases: Sequence[Mapping[str, Any]], given: GivenAnswers | None
 ) -> list[dict[str, Any]]:
-    """Form all cases in the book of the environment; return what is missing, what is too much, and the calls of each."""
+    """Form all cases in the book of the environment; return what is missing, what is too much, and
+    the calls of each.
+    """
     results = []
     async with books.make_store() as store:
         graph = memory_graph.builder.compile(store=store)

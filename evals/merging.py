@@ -1,4 +1,6 @@
-"""Wrong merges and wrong retirements: ``[--data PATH] [--half dev|held|all] [--talks PATH] [--json]``, on labelled sets."""
+"""Wrong merges and wrong retirements: ``[--data PATH] [--half dev|held|all] [--talks PATH]
+[--json]``, on labelled sets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Compares the local models, MiniLM and the multilingual one: agreement with its package's engine, ranking, and cost."""
+"""Compares the local models, MiniLM and the multilingual one: agreement with its package's engine,
+ranking, and cost.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def folders() -> tuple[Path, Path]:
     return one, other.folder
 
 
-# ── the package's engine ─────────────────────────────────────────────────────────────────────────────────────────
+# ── the package's engine ──────────────────────────────────────────────────────────────────────────
 
 
 def texts_by_language(talks: dict[str, Corpus], notes: Corpus) -> dict[str, list[str]]:
@@ -103,7 +105,9 @@ def _turns(corpus: Corpus) -> Iterator[str]:
 
 
 def agreement(folder: Path, languages: dict[str, list[str]]) -> dict[str, dict[str, Any]]:
-    """Return how near the vectors of our graphs are to those of the package's engine, by language."""
+    """Return how near the vectors of our graphs are to those of the package's engine, by
+    language.
+    """
     engine = import_module(PACKAGE).E5()
     whole, small = (Multilingual(folder, processors(), name) for name in ("float32", "int8"))
     found = {}
@@ -126,11 +130,13 @@ def agreement(folder: Path, languages: dict[str, list[str]]) -> dict[str, dict[s
     return found
 
 
-# ── ranking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── ranking ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def groups_of(path: Path) -> dict[str, str]:
-    """Return the language of each question of a file; ``cross-language`` where the evidence is in another one."""
+    """Return the language of each question of a file; ``cross-language`` where the evidence is in
+    another one.
+    """
     found = {}
     for line in path.read_text("utf-8").splitlines():
         for each in json.loads(line)["questions"]:
@@ -156,7 +162,7 @@ def _figures(answered: Iterable[Answered]) -> dict[str, Any]:
     return {name: figures[name] for name in ("n", "r5", "r10", "mrr")}
 
 
-# ── cost ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── cost ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def cost() -> dict[str, dict[str, float]]:
@@ -191,7 +197,7 @@ def memory_of(name: str) -> dict[str, float]:
     }
 
 
-# ── the whole ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the whole ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def talks_in(folder: Path) -> dict[str, Path]:
@@ -257,7 +263,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def ask_locomo(corpus: Corpus) -> None:
-    """Ask LoCoMo's conversations with both models; print the figures of all, and of those that nothing was tuned on."""
+    """Ask LoCoMo's conversations with both models; print the figures of all, and of those that
+    nothing was tuned on.
+    """
     for folder, made in zip(folders(), (LocalEmbedder, MultilingualEmbedder), strict=True):
         answered = asyncio.run(measure(corpus, MODES, embed=made(folder)))
         rows = {}

@@ -1,4 +1,6 @@
-"""Pairs of statements: gives a book both, and reports if the first one is still active after the second is formed."""
+"""Pairs of statements: gives a book both, and reports if the first one is still active after the
+second is formed.
+"""
 
 from __future__ import annotations
 

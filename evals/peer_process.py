@@ -1,4 +1,5 @@
-"""Runs one store in a process and an environment of its own: stores a corpus with vectors, asks questions, and times them.
+"""Runs one store in a process and an environment of its own: stores a corpus with vectors, asks
+questions, and times them.
 
 It needs the standard library and the store's own package, and is started by ``evals.peers``.
 """
@@ -28,7 +29,9 @@ _BATCH = 200
 
 
 class Given:
-    """The vectors of all texts, made beforehand; each is returned as a new list, as from a provider."""
+    """The vectors of all texts, made beforehand; each is returned as a new list, as from a
+    provider.
+    """
 
     def __init__(self, texts: Sequence[str], numbers: array[float]) -> None:
         self.dimension = len(numbers) // max(len(texts), 1)
@@ -164,7 +167,9 @@ class LangGraphSqlite(LangGraph):
 
 
 class LanceDb:
-    """A table for each owner, with an index of its words; both searches are merged by the default reranker."""
+    """A table for each owner, with an index of its words; both searches are merged by the default
+    reranker.
+    """
 
     async def open(self, folder: Path, given: Given) -> None:
         self._tables: dict[str, Any] = {}
@@ -228,7 +233,9 @@ class Chroma:
 
 
 class Mem0:
-    """Raw adds, without a model, over its local Qdrant; the vectors are put in the embedder's place."""
+    """Raw adds, without a model, over its local Qdrant; the vectors are put in the embedder's
+    place.
+    """
 
     async def open(self, folder: Path, given: Given) -> None:
         # Both are read while the package is imported.

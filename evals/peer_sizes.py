@@ -1,4 +1,6 @@
-"""A made-up shelf of any size for comparing the speed of memories: seeded text, and vectors as talks have them."""
+"""A made-up shelf of any size for comparing the speed of memories: seeded text, and vectors as
+talks have them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _NEARNESS = 0.3
 
 
 def sized_corpus(passages: int) -> Corpus:
-    """Return one owner with so many passages, and questions that each have some words of one passage."""
+    """Return one owner with so many passages, and questions that each have some words of one
+    passage.
+    """
     talk = Talk(passages)
     turns = tuple(
         Turn(str(number), number // _A_SESSION, None, None, "user", talk.passage())
@@ -41,7 +45,9 @@ def sized_corpus(passages: int) -> Corpus:
 
 
 def sized_vectors(corpus: Corpus, task: Mapping[str, Any]) -> NDArray[np.float32]:
-    """Return one unit vector for each text of a task: passages in a row share a part, a question is near its passage."""
+    """Return one unit vector for each text of a task: passages in a row share a part, a question is
+    near its passage.
+    """
     (conversation,) = corpus.conversations
     passages = {
         turn.text: np.sqrt(_TOPIC_SHARE) * _random(f"topic {int(turn.id) // _TOPIC}")

@@ -1,4 +1,6 @@
-"""Compares memories on the same corpus and the same vectors: ``--data PATH | --size N [--only NAME] [--json]``."""
+"""Compares memories on the same corpus and the same vectors: ``--data PATH | --size N [--only NAME]
+[--json]``.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def document(turn: Turn) -> str:
 
 
 def task_of(corpus: Corpus) -> dict[str, Any]:
-    """Return the corpus in the form that every environment's process reads: one owner per conversation."""
+    """Return the corpus in the form that every environment's process reads: one owner per
+    conversation.
+    """
     owners: list[dict[str, Any]] = []
     for number, conversation in enumerate(corpus.conversations, 1):
         turns = [
@@ -102,7 +106,9 @@ def message(turn: Turn) -> dict[str, str]:
 
 
 async def write_task(corpus: Corpus, exchange: Path, *, is_sized: bool = False) -> None:
-    """Make every vector once, with the local model or at random, and write everything needed to a folder."""
+    """Make every vector once, with the local model or at random, and write everything needed to a
+    folder.
+    """
     if is_sized:
         task = task_of(corpus)
         _write(exchange, task, sized_vectors(corpus, task))
@@ -122,7 +128,9 @@ def _write(exchange: Path, task: dict[str, Any], vectors: NDArray[np.float32]) -
 
 
 def python_of(name: str, given: Mapping[str, Path], folder: Path | None) -> Path | None:
-    """Return the interpreter of a peer's environment: as given, or in the folder of environments."""
+    """Return the interpreter of a peer's environment: as given, or in the folder of
+    environments.
+    """
     if name in OURS:
         return Path(sys.executable)
     if name in given:

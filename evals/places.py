@@ -17,7 +17,9 @@ _SERVERS = ("postgresql://", "postgres://")
 
 @asynccontextmanager
 async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
-    """Create a temporary book: in a file, or in a schema of its own in the database that ``engine`` names."""
+    """Create a temporary book: in a file, or in a schema of its own in the database that ``engine``
+    names.
+    """
     if not engine:
         with tempfile.TemporaryDirectory() as folder:
             async with memoranda.open(Path(folder, "book.db"), **how) as book:

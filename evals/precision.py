@@ -1,4 +1,6 @@
-"""Compares the local model in float32 and in int8: ranking and speed of both, ``--data PATH [--json]``."""
+"""Compares the local model in float32 and in int8: ranking and speed of both, ``--data PATH
+[--json]``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--life open] [--talks open] [--engine URL] [--json]``."""
+"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--life open] [--talks
+open] [--engine URL] [--json]``.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ SET_NAMES = ("chats", "notes")
 #: As many hits as fill the largest budget of tokens.
 _HITS = 60
 _BATCH = 200
-#: The exit code where words and meaning together find less than one of them alone, by more than these points.
+#: The exit code where words and meaning together find less than one of them alone, by more than
+#: these points.
 BROKEN, ALLOWED = 3, 0.5
 
 
@@ -115,7 +118,9 @@ async def measure(
 def compared(
     one: Mapping[str, list[Answered]], other: Mapping[str, list[Answered]]
 ) -> dict[str, int]:
-    """Return how many questions got the same turns in the same order from two engines, over all modes."""
+    """Return how many questions got the same turns in the same order from two engines, over all
+    modes.
+    """
     pairs = [pair for mode in one for pair in zip(one[mode], other[mode], strict=True)]
     same = sum(list(first.ranked.found) == list(second.ranked.found) for first, second in pairs)
     return {"rankings": len(pairs), "rankings_identical": same}
@@ -251,7 +256,9 @@ def _shown(figure: float | None) -> str:
 def corpora_of(
     data: Path, *, sets: bool, talks: str | None = None, life: str | None = None
 ) -> list[Corpus]:
-    """Read a file's corpus, and after it our own sets, a life and a half of the talks in other shapes if requested."""
+    """Read a file's corpus, and after it our own sets, a life and a half of the talks in other
+    shapes if requested.
+    """
     found = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
     if life is not None:
         found.append(load_life(life))
@@ -280,7 +287,9 @@ async def measured(
 
 
 def losses(found: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each corpus on which words and meaning together find less than one of them alone."""
+    """Return a sentence for each corpus on which words and meaning together find less than one of
+    them alone.
+    """
     told = []
     for report in (found, *found.get("sets", {}).values()):
         r10 = {mode: report["modes"][mode]["r10"] for mode in MODES if mode in report["modes"]}

@@ -1,4 +1,6 @@
-"""Scripted models for labelled pairs of statements: each answer follows from the labels by one rule for each relation."""
+"""Scripted models for labelled pairs of statements: each answer follows from the labels by one rule
+for each relation.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ WAYS: Final = (
 
 
 def answer(way: Way, item: Mapping[str, Any], which: str, prompt: Prompt) -> dict[str, Any]:
-    """Return the answer to a prompt whose one new message is the ``old`` or the ``new`` statement of a pair."""
+    """Return the answer to a prompt whose one new message is the ``old`` or the ``new`` statement
+    of a pair.
+    """
     statement, shown = item[which], list(prompt.candidates)
     (handle,) = prompt.new
     quote = " ".join(prompt.messages[handle].content.split())[:QUOTE_LENGTH]
@@ -96,7 +100,9 @@ def answer(way: Way, item: Mapping[str, Any], which: str, prompt: Prompt) -> dic
 
 
 def bounds(content: str, message: str) -> dict[str, str]:
-    """Return the words that limit a statement: until when it is true, else when it applies, else all of it."""
+    """Return the words that limit a statement: until when it is true, else when it applies, else
+    all of it.
+    """
     end = _END.search(message)
     if end is not None:
         return {"valid_until": end.group().rstrip(".")}
@@ -105,7 +111,9 @@ def bounds(content: str, message: str) -> dict[str, str]:
 
 
 def spoken(content: str) -> str:
-    """Return a note as its user would say it: "User's dog drinks" as "My dog drinks", "User likes" as "I like"."""
+    """Return a note as its user would say it: "User's dog drinks" as "My dog drinks", "User likes"
+    as "I like".
+    """
     text = content
     one = _ONE.match(text)
     if one is not None:

@@ -1,4 +1,6 @@
-"""Turns with and without secrets, made from templates: every value is drawn by code, so no key stands in the repository."""
+"""Turns with and without secrets, made from templates: every value is drawn by code, so no key
+stands in the repository.
+"""
 
 from __future__ import annotations
 
@@ -57,13 +59,17 @@ _DNI_LETTERS: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def load() -> dict[str, Any]:
-    """Return the set of templates, with the forms of their slots and the classes of secret or optional slots."""
+    """Return the set of templates, with the forms of their slots and the classes of secret or
+    optional slots.
+    """
     found: dict[str, Any] = json.loads(SET.read_text("utf-8"))
     return found
 
 
 def turns(half: str, seed: str = _SEED) -> list[dict[str, Any]]:
-    """Make the turns of one half; a seed always gives the same turns, and the halves share no template."""
+    """Make the turns of one half; a seed always gives the same turns, and the halves share no
+    template.
+    """
     data = load()
     dice = random.Random(f"{seed}: {half}")
     maker = _Maker(dice, data)
@@ -88,7 +94,9 @@ def turns(half: str, seed: str = _SEED) -> list[dict[str, Any]]:
 
 
 def _dressed(template: Mapping[str, Any], half: str, beside: list[str], dice: random.Random) -> str:
-    """Return the template's text, perhaps with an opening, an ending, or a plain passage beside it."""
+    """Return the template's text, perhaps with an opening, an ending, or a plain passage beside
+    it.
+    """
     text: str = template["text"]
     language = template.get("language")
     if language == "en" and "\n" not in text:
@@ -104,7 +112,9 @@ def _dressed(template: Mapping[str, Any], half: str, beside: list[str], dice: ra
 
 
 class _Maker:
-    """The filler of slots. A slot is a form of the set, an alphabet with a length, or a function."""
+    """The filler of slots. A slot is a form of the set, an alphabet with a length, or a
+    function.
+    """
 
     def __init__(self, dice: random.Random, data: Mapping[str, Any]) -> None:
         self.dice = dice
@@ -151,7 +161,7 @@ class _Maker:
         return _FUNCTIONS[name](self, argument)
 
 
-# --- parts of values ---------------------------------------------------------------------------------------
+# --- parts of values ------------------------------------------------------------------------------
 
 
 def _number(maker: _Maker, argument: str) -> str:
@@ -183,7 +193,7 @@ def _grouped(text: str, separator: str) -> str:
     return separator.join(text[at : at + 4] for at in range(0, len(text), 4))
 
 
-# --- numbers with check digits -----------------------------------------------------------------------------
+# --- numbers with check digits --------------------------------------------------------------------
 
 
 def luhn(digits: str) -> bool:
@@ -276,7 +286,7 @@ def _nie(maker: _Maker, _: str) -> str:
     return f"{first}{rest}{_DNI_LETTERS[int(str('XYZ'.index(first)) + rest) % 23]}"
 
 
-# --- keys, tokens, passwords -------------------------------------------------------------------------------
+# --- keys, tokens, passwords ----------------------------------------------------------------------
 
 
 def _checked(maker: _Maker, start: str) -> str:

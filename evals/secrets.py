@@ -1,4 +1,6 @@
-"""Shares of secrets that are found, and of turns where text is wrongly hidden: ``[--half dev|held|all | --data PATH] [--json] [--show N]``, on labelled turns."""
+"""Shares of secrets that are found, and of turns where text is wrongly hidden: ``[--half
+dev|held|all | --data PATH] [--json] [--show N]``, on labelled turns.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 if not __package__:
-    # When run as a file, Python finds this folder first, whose modules would hide those of the standard library.
+    # When run as a file, Python finds this folder first, whose modules would hide those of the
+    # standard library.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from evals.secret_turns import HALVES, turns
@@ -20,12 +23,15 @@ from memoranda.secrets.spans import Secret
 
 
 def read(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Read the turns of a set: JSON Lines with ``text``, ``secrets`` (start, end, class), and perhaps ``optional`` spans."""
+    """Read the turns of a set: JSON Lines with ``text``, ``secrets`` (start, end, class), and
+    perhaps ``optional`` spans.
+    """
     return [json.loads(line) for line in lines if line.strip()]
 
 
 def measure(labelled: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Count the turns with a wrongly marked span and, for each class, the secrets that are wholly covered.
+    """Count the turns with a wrongly marked span and, for each class, the secrets that are wholly
+    covered.
 
     A span is wrong if it touches no labelled secret and no span that the set calls optional.
     """
@@ -79,7 +85,9 @@ def _table(found: Mapping[str, Any], show: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure a labelled set, and print the figures; no text is printed unless ``--show`` asks for it."""
+    """Measure a labelled set, and print the figures; no text is printed unless ``--show`` asks for
+    it.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     source = parser.add_mutually_exclusive_group()
     source.add_argument(

@@ -1,4 +1,6 @@
-"""Quality of the rules that find what people state about themselves: ``--data PATH [--half dev|held] [--json]``."""
+"""Quality of the rules that find what people state about themselves: ``--data PATH [--half
+dev|held] [--json]``.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class Scored:
 
 
 def same_value(value: str) -> str:
-    """Return the form in which values are compared: without case, punctuation, quotes and a leading article."""
+    """Return the form in which values are compared: without case, punctuation, quotes and a leading
+    article.
+    """
     letters = (
         " " if unicodedata.category(letter)[0] in "PSZC" and letter not in "'&" else letter
         for letter in unicodedata.normalize("NFKC", value.replace("’", "'")).casefold()
@@ -99,7 +103,9 @@ def _untrapped(scored: Sequence[Scored]) -> dict[str, Any]:
 
 
 def _near(one: Scored) -> int:
-    """Return how many statements of a text were found, if one of two values may contain the other's words."""
+    """Return how many statements of a text were found, if one of two values may contain the other's
+    words.
+    """
     left = set(one.found)
     count = 0
     for kind, value in sorted(one.expected):

@@ -1,4 +1,6 @@
-"""Words of tools and web pages in conversations, and the trust with which a book keeps them: ``--data PATH… [--json] [--shown]``."""
+"""Words of tools and web pages in conversations, and the trust with which a book keeps them:
+``--data PATH… [--json] [--shown]``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Scores cases of several messages with a given answer: counts older memories that were wrongly retired, or wrongly kept."""
+"""Scores cases of several messages with a given answer: counts older memories that were wrongly
+retired, or wrongly kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ class TalkOutcome:
     id: str
     kind: str
     answers: str
-    #: Numbers of older memories: to retire, to stay; retired although they stay, not retired although they end.
+    #: Numbers of older memories: to retire, to stay; retired although they stay, not retired
+    #: although they end.
     to_retire: int
     to_stay: int
     wrong: int

@@ -1,4 +1,6 @@
-"""The scheme for comparison: after each session three calls, each with the whole session and all memories."""
+"""The scheme for comparison: after each session three calls, each with the whole session and all
+memories.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Shares of phrases of time that are read correctly: ``[--data PATH] [--half dev|held|all] [--misses] [--json]``, on phrases with their moment of saying."""
+"""Shares of phrases of time that are read correctly: ``[--data PATH] [--half dev|held|all]
+[--misses] [--json]``, on phrases with their moment of saying.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ if not __package__:
 from memoranda.formation.times.time_context import Role, Tense
 from memoranda.formation.times.time_reader import days_said
 
-#: The phrases of our own: ``id``, ``half``, ``language``, ``said``, ``words``, ``role``, ``first``, ``after``, maybe ``tense``
-#: and ``also`` (other right answers). Without ``first``, a phrase must not be read.
+#: The phrases of our own: ``id``, ``half``, ``language``, ``said``, ``words``, ``role``, ``first``,
+#: ``after``, maybe ``tense`` and ``also`` (other right answers). Without ``first``, a phrase must
+#: not be read.
 SET: Final = Path(__file__).parent / "sets" / "times.jsonl"
 HALVES: Final = ("dev", "held")
 RESULTS: Final = ("right", "wrong", "not_read")
@@ -47,7 +50,9 @@ def judge(item: Mapping[str, Any]) -> str:
 
 
 def report(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the shares of phrases read rightly, wrongly and not at all, for each language and each role."""
+    """Return the shares of phrases read rightly, wrongly and not at all, for each language and each
+    role.
+    """
     judged = [(item, judge(item)) for item in items]
     figures: dict[str, Any] = {"all": _shares(result for _, result in judged)}
     for name in ("language", "role"):
@@ -75,7 +80,9 @@ def load(path: Path, half: str = "all") -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the shares as a table or as JSON; ``--misses`` prints the phrases that were read wrongly or not at all."""
+    """Print the shares as a table or as JSON; ``--misses`` prints the phrases that were read
+    wrongly or not at all.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=SET)
     parser.add_argument("--half", choices=(*HALVES, "all"), default="all")

@@ -1,4 +1,6 @@
-"""Cases of several messages: gives a book the messages, older memories and a model's answer, and reports the memories afterwards."""
+"""Cases of several messages: gives a book the messages, older memories and a model's answer, and
+reports the memories afterwards.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Transcripts of the Claude Agent SDK in a book. It needs no key: the entries are written here, as the SDK would.
+"""Transcripts of the Claude Agent SDK in a book. It needs no key: the entries are written here, as
+the SDK would.
 
 python examples/claude_agent_store.py [BOOK]
 """

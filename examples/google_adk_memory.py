@@ -21,7 +21,9 @@ from memoranda.integrations.google_adk import MemorandaMemoryService, Scope
 
 
 class Rules(BaseLlm):
-    """Answers in place of a language model: looks into the memory for questions, and notes everything else."""
+    """Answers in place of a language model: looks into the memory for questions, and notes
+    everything else.
+    """
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False

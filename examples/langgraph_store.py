@@ -1,4 +1,6 @@
-"""A LangGraph chatbot that stores its user's facts in a book and finds them on the next run; it needs no key."""
+"""A LangGraph chatbot that stores its user's facts in a book and finds them on the next run; it
+needs no key.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An application with models of its own for users, memories, agents and tasks, kept in a book. It needs no key.
+"""An application with models of its own for users, memories, agents and tasks, kept in a book. It
+needs no key.
 
 python examples/learning_agent.py book.db "Recommend me a movie" "I prefer action movies"
 python examples/learning_agent.py book.db "Recommend me a movie"
@@ -27,7 +28,7 @@ from memoranda.book import Book, ThreadHandle
 from memoranda.integrations.pydantic_ai import Memoranda, Scope, history
 from memoranda.model.memories import Memory as Held
 
-# ── the application's own models; the book fills Profile, Memory and Experience from conversations ────────────────
+# ── the application's own models; the book fills Profile, Memory and Experience from conversations
 
 
 class Profile(BaseModel):
@@ -187,7 +188,7 @@ DUTIES: dict[str, dict[str, Any]] = {
 }
 
 
-# ── models that follow rules, in place of language models ─────────────────────────────────────────────────────────
+# ── models that follow rules, in place of language models ─────────────────────────────────────────
 
 
 def assist(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -228,7 +229,7 @@ def remember(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     )
 
 
-# ── the seven steps ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── the seven steps ───────────────────────────────────────────────────────────────────────────────
 
 
 async def main(address: str, user: str, prompts: list[str]) -> None:

@@ -1,4 +1,5 @@
-"""An agent of the OpenAI Agents SDK whose conversations a book keeps. It needs no key: its model is scripted.
+"""An agent of the OpenAI Agents SDK whose conversations a book keeps. It needs no key: its model is
+scripted.
 
 python examples/openai_agents_session.py [BOOK]
 """

@@ -1,4 +1,5 @@
-"""A memory's tools with any client of a model: schemas, and calls by name. It needs no key: the calls are written here.
+"""A memory's tools with any client of a model: schemas, and calls by name. It needs no key: the
+calls are written here.
 
 python examples/plain_tools.py [BOOK]
 """

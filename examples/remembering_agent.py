@@ -1,4 +1,5 @@
-"""An agent that still knows tomorrow what it was told today. It needs no key: its model is a few rules.
+"""An agent that still knows tomorrow what it was told today. It needs no key: its model is a few
+rules.
 
 python examples/remembering_agent.py [book.db]
 """
@@ -19,7 +20,9 @@ from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 
 async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Answer in place of a language model: remember on request, and repeat what the context says."""
+    """Answer in place of a language model: remember on request, and repeat what the context
+    says.
+    """
     said = [str(part.content) for part in messages[-1].parts if isinstance(part, UserPromptPart)]
     if not said:
         return ModelResponse([TextPart("I shall remember that.")])

@@ -1,4 +1,5 @@
-"""A support agent that first searches its memory for earlier attempts. It needs no key: its model is a few rules.
+"""A support agent that first searches its memory for earlier attempts. It needs no key: its model
+is a few rules.
 
 python examples/support_agent.py
 """
@@ -25,7 +26,9 @@ class Deps:
 
 
 async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Answer in place of a language model: search first, and restart the router unless that failed before."""
+    """Answer in place of a language model: search first, and restart the router unless that failed
+    before.
+    """
     answers = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
     if not answers:
         return ModelResponse([ToolCallPart("search", {"query": "restart the router"})])

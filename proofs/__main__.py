@@ -1,11 +1,13 @@
 """Run the proofs, each in a process of its own, and print one result line for each.
 
-A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT`, `COVERS` and `run(count, seed) -> str`;
-it fails by raising, and the text that it returns becomes part of its line. A run with the full count is written to
-`proofs/whole_runs.json`; a later change of the proof, or of a path of the package that `COVERS` names, asks for a new one.
+A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT`, `COVERS` and
+`run(count, seed) -> str`; it fails by raising, and the text that it returns becomes part of its
+line. A run with the full count is written to `proofs/whole_runs.json`; a later change of the proof,
+or of a path of the package that `COVERS` names, asks for a new one.
 
-With `--changed`, proofs run whose own files or covered paths changed since the last landed commit; of the others, those in
-`ALWAYS` run at a fifth of their count, with whole controls, and the rest is left out.
+With `--changed`, proofs run whose own files or covered paths changed since the last landed commit;
+of the others, those in `ALWAYS` run at a fifth of their count, with whole controls, and the rest is
+left out.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ CI_SEED = 20_261_121
 
 #: Proofs of promises that any change may break: they run with `--changed`, whatever changed.
 ALWAYS = "kill power_cut isolation service_isolation erasure erasure_races server_kill".split()
-#: The part of its count that such a proof keeps. Each control has a count of its own, which does not shrink.
+#: The part of its count that such a proof keeps. Each control has a count of its own, which does
+#: not shrink.
 KEPT_PART = 5
 
 #: Proofs have process groups of their own, so an interrupted run must kill them itself.
@@ -63,11 +66,13 @@ def names(folder: Path = FOLDER) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
-# --- one proof, in its own process -------------------------------------------------------------------------
+# --- one proof, in its own process ----------------------------------------------------------------
 
 
 def carry_out(name: str, wish: Wish, result: Path) -> int:
-    """Run one proof in this process; its count is written first, so that a crash can still be reported."""
+    """Run one proof in this process; its count is written first, so that a crash can still be
+    reported.
+    """
     # Proofs need no model; a proof that needs vectors names an embedder of its own.
     os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
     proof = importlib.import_module(f"proofs.{name}")
@@ -86,11 +91,13 @@ def carry_out(name: str, wish: Wish, result: Path) -> int:
     return 0
 
 
-# --- all of them -------------------------------------------------------------------------------------------
+# --- all of them ----------------------------------------------------------------------------------
 
 
 def supervise(name: str, wish: Wish) -> tuple[bool, str]:
-    """Run one proof in a process group of its own; return True if it passed, and its result line."""
+    """Run one proof in a process group of its own; return True if it passed, and its result
+    line.
+    """
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="memoranda-proof-") as folder:
         result = Path(folder, "result.json")
@@ -130,7 +137,7 @@ def supervise(name: str, wish: Wish) -> tuple[bool, str]:
     return holds, line
 
 
-# --- the last whole run of each ----------------------------------------------------------------------------
+# --- the last whole run of each -------------------------------------------------------------------
 
 
 def read_whole_runs(file: Path = WHOLE_RUNS) -> dict[str, dict[str, str]]:
@@ -153,7 +160,9 @@ def paths(name: str) -> list[str]:
 
 
 def planned(chosen: list[str], wish: Wish, change: Change) -> dict[str, Wish]:
-    """Return the proofs that a change may break and those that always run, each with its count; say it of all."""
+    """Return the proofs that a change may break and those that always run, each with its count; say
+    it of all.
+    """
     graph = import_graph.read_graph()
     plans = {}
     for name in chosen:
@@ -181,7 +190,9 @@ def planned(chosen: list[str], wish: Wish, change: Change) -> dict[str, Wish]:
 
 
 def why_due(name: str, run: dict[str, str] | None) -> str | None:
-    """Return why a proof must run again at its full count; None if its last whole run still counts."""
+    """Return why a proof must run again at its full count; None if its last whole run still
+    counts.
+    """
     if run is None or " ok " not in run["result"]:
         return "no whole run has passed"
     return why_old(FOLDER.parent, run["commit"], paths(name)) or None

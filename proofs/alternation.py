@@ -1,4 +1,6 @@
-"""Two processes in turn: each finds the other's writes at once, and removed data disappears at once."""
+"""Two processes in turn: each finds the other's writes at once, and removed data disappears at
+once.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ CI_COUNT = 1_000
 FULL_COUNT = 10_000
 COVERS = "model storage door.py engines/sqlite recall embedding book"
 
-#: How often vectors are waited for, or made between write and read; else the books' own workers make them some time.
+#: How often vectors are waited for, or made between write and read; else the books' own workers
+#: make them some time.
 _EMBEDDED = 0.4
 #: Steps after which one of them has another model, and makes all vectors anew.
 _RENEWAL = 400
@@ -117,9 +120,12 @@ class _Alternation:
             self._find(reader, subject, asked, "meaning")
 
     def _find(self, reader: Connection, subject: Subject, asked: Asked, mode: Mode) -> None:
-        """Check that recall finds all active statements of a subject and no others; by meaning, the exact text comes first."""
+        """Check that recall finds all active statements of a subject and no others; by meaning, the
+        exact text comes first.
+        """
         if mode == "meaning":
-            # What was waited for has a vector; what came before has one if all that lacked some were made.
+            # What was waited for has a vector; what came before has one if all that lacked some
+            # were made.
             lately = list(subject.held.items())[-1 if asked.wait_for == "embedded" else -2 :]
             for id, text in lately:
                 found = self._found(
@@ -152,7 +158,9 @@ class _Alternation:
         return found or [("nothing", "")]
 
     def _renew(self, one: Connection, other: Connection) -> None:
-        """Let one process make another model's vectors; the other, with the old model, recalls by words until then."""
+        """Let one process make another model's vectors; the other, with the old model, recalls by
+        words until then.
+        """
         self._embedder = (self._embedder + 1) % len(EMBEDDERS)
         ask(one, Asked("reembed", embedder=self._embedder))
         for reader in (other, one):

@@ -80,7 +80,8 @@ async def _leaks(
     async with memoranda.open("memory://", embed=None, worker=False) as book:
         for canary in canaries:
             await _talk(book, canary, [canary.lesson, _SHARED], guarded=guarded)
-            # With other users behind the same lesson, the line reaches the required number of users.
+            # With other users behind the same lesson, the line reaches the required number of
+            # users.
             for other in rng.sample([one for one in canaries if one is not canary], _REPEATED):
                 plain = Canary(
                     other.user, "please remember what works", canary.lesson, canary.value
@@ -170,11 +171,14 @@ async def _taught(book: memoranda.Book) -> dict[str, set[str]]:
 
 
 async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
-    """Return all that an agent gets for a user (context, hits, experience), and the lines that the user's extractor sees."""
+    """Return all that an agent gets for a user (context, hits, experience), and the lines that the
+    user's extractor sees.
+    """
     context = await book.context(reader, asked.said, agent=_AGENT, budget=50_000)
     hits = await book.recall(reader, asked.said, agent=_AGENT)
     lines = [*await book.experience.list(_AGENT, for_user=reader)]
-    # The words of the lesson itself make its line the likeliest to be shown as one that the user may confirm.
+    # The words of the lesson itself make its line the likeliest to be shown as one that the user
+    # may confirm.
     said = a_message(Owner(id=reader), new_id(), asked.lesson)
     lines += lines_to_show(await _lines(book), Owner(id=reader), _REPEATED * _USERS, [said])
     return "\n".join([context.text, *(hit.text for hit in hits), *(line.line for line in lines)])

@@ -1,4 +1,6 @@
-"""Agreement of filters over data: random filters choose the same records everywhere, and a second evaluator chooses these too."""
+"""Agreement of filters over data: random filters choose the same records everywhere, and a second
+evaluator chooses these too.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from proofs._server.own import OwnServer
 from tests.engines.filters.random_filters import Disagreement, Library, compare
 
 ABOUT = "random filters over random data choose the same in memory, in SQLite and on a server, from an index and without one"
-#: Filters; half of them in memory and in SQLite, and half on a server, where every other library is not cached.
+#: Filters; half of them in memory and in SQLite, and half on a server, where every other library is
+#: not cached.
 CI_COUNT = 1200
 FULL_COUNT = 20_000
 COVERS = "model storage door.py engines recall"

@@ -1,4 +1,6 @@
-"""A year with a night after each day: nothing true is lost, recall and contexts are as without nights, every undo is whole."""
+"""A year with a night after each day: nothing true is lost, recall and contexts are as without
+nights, every undo is whole.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ _ANA: Final = Owner(id="ana")
 _SEEDS: Final = 3
 #: Of a whole year, one night in so many is undone late, so many days after it.
 _SOME, _MONTH = 13, 30
-#: The days without use after which a night archives, and the most memories for the one that evicts, of a whole year.
+#: The days without use after which a night archives, and the most memories for the one that evicts,
+#: of a whole year.
 _STALE, _CAP = 90, 500
 #: So much may recall and contexts differ from a year without nights.
 _NEAR: Final = 0.005
@@ -100,7 +103,7 @@ def run(count: int, seed: int) -> str:
     return "; ".join(told)
 
 
-# ── the days ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the days ──────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _year(way: str, seed: int, days: int) -> Year:
@@ -182,7 +185,9 @@ async def _dream(evening: _Evening) -> None:
 
 
 async def _undo_late(evening: _Evening, day: int, night: DreamReport) -> None:
-    """Undo a night after other writes, and undo that: only what the night archived and nobody changed since differs."""
+    """Undo a night after other writes, and undo that: only what the night archived and nobody
+    changed since differs.
+    """
     assert night.receipt is not None
     book, year = evening.book, evening.year
     if (lie := await _forgettable(evening, night)) is not None:
@@ -264,7 +269,7 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
     return common / sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
 
 
-# ── what is there ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is there ─────────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager
@@ -278,7 +283,9 @@ def _unnoted() -> Iterator[None]:
 
 
 async def _seen(evening: _Evening) -> list[Any]:
-    """Return what a reader sees: recalls with scores, a context, lists and the export, without versions and times."""
+    """Return what a reader sees: recalls with scores, a context, lists and the export, without
+    versions and times.
+    """
     book = evening.book
     found: list[Any] = []
     with _unnoted():

@@ -88,7 +88,9 @@ def _unguarded() -> Iterator[None]:
 
 
 def carelessly(request: ModelRequest) -> Said:
-    """Answer like a careless model: note everything in the conversation, and cite some user's turn as its source."""
+    """Answer like a careless model: note everything in the conversation, and cite some user's turn
+    as its source.
+    """
     if request.task != "formation":
         return {}
     shown = entries(request)
@@ -161,7 +163,7 @@ class _Days:
         self.clock.now += timedelta(minutes=5)
         await book.worker.drain()
 
-    # ── a day ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── a day ─────────────────────────────────────────────────────────────────────────────────────
 
     async def _talk(self, book: Book, day: int, days: int) -> Any:
         thread = await book.thread(_ANN, agent="guide", name=f"day {day}")
@@ -209,14 +211,16 @@ class _Days:
         self.clock.now += timedelta(seconds=20)
         await thread.append([{"role": role, "content": content, **more}])
 
-    # ── the evening ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the evening ───────────────────────────────────────────────────────────────────────────────
 
     async def _active(self, book: Book) -> list[Memory]:
         memories = await all_records(book, _ANN, RecordType.MEMORY)
         return [one for one in memories if isinstance(one, Memory) and one.active]
 
     async def _judge(self, book: Book) -> None:
-        """Check that each fact is there once, no lie counts as the user's, and none is there after its retraction."""
+        """Check that each fact is there once, no lie counts as the user's, and none is there after
+        its retraction.
+        """
         active = await self._active(book)
         copies = Counter(_thing(one) for one in active)
         thing, number = max(copies.items(), key=lambda one: one[1], default=("", 0))

@@ -1,4 +1,6 @@
-"""Killed embedding: each passage gets one correct vector, and a reader always sees one complete set."""
+"""Killed embedding: each passage gets one correct vector, and a reader always sees one complete
+set.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,8 @@ class _Yard:
         self._path = path
         self._rng = rng
         self._manner = manner
-        # Neither the proof nor the one that forks for it has threads that a fork would leave behind.
+        # Neither the proof nor the one that forks for it has threads that a fork would leave
+        # behind.
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["proofs._book.embedding"])
         self.made = self._context.Value("l", 0)
@@ -140,7 +143,7 @@ class _Yard:
     def _text(self) -> str:
         return " ".join(f"word{self._rng.randrange(300)}" for _ in range(6))
 
-    # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── death ─────────────────────────────────────────────────────────────────────────────────────
 
     async def _round(self, book: Book) -> None:
         await self._write(book, self._rng.randrange(_MORE))
@@ -183,10 +186,12 @@ class _Yard:
         elif process.exitcode != 0:
             raise Wrong(f"what makes vectors left with {process.exitcode}")
 
-    # ── what a reader sees ───────────────────────────────────────────────────────────────────────────────────────
+    # ── what a reader sees ────────────────────────────────────────────────────────────────────────
 
     async def _look(self, book: Book) -> None:
-        """Check that every visible vector is correct and of the active set, and that a new active set is complete."""
+        """Check that every visible vector is correct and of the active set, and that a new active
+        set is complete.
+        """
         self.looks += 1
         for owner in _OWNERS:
             for _, delta in await book.engine.since(owner, WHOLE, lambda shelf: None):
@@ -221,7 +226,7 @@ class _Yard:
                     f"an index that was held scores {held[:2]}, and one that is made anew {anew[:2]}"
                 )
 
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
 
     async def _finish(self, book: Book) -> None:
         """Let the work be finished without kills, and check every vector against its text."""

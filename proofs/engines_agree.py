@@ -1,4 +1,6 @@
-"""Agreement of engines: the same random work gives the same answers and data on all, step by step."""
+"""Agreement of engines: the same random work gives the same answers and data on all, step by
+step.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def shortened(steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def control(rng: random.Random) -> int:
-    """Check that an engine that forgets to count its memories is noticed; return after how many programs."""
+    """Check that an engine that forgets to count its memories is noticed; return after how many
+    programs.
+    """
     with replaced(
         "move_owner",
         "UPDATE owners SET position = ?, held = held + 0 * ?, items = items + ? WHERE no = ?",

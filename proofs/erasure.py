@@ -1,4 +1,6 @@
-"""Erasure: forgotten data is nowhere in the folder and does not come back, and each step of the erasure is needed."""
+"""Erasure: forgotten data is nowhere in the folder and does not come back, and each step of the
+erasure is needed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ CI_COUNT = 20
 FULL_COUNT = 400
 COVERS = "model storage door.py engines/sqlite embedding recall formation book"
 
-#: Small rows of the person's, among as many that grow. Of about a hundred one leaves a copy in a gap of some page.
+#: Small rows of the person's, among as many that grow. Of about a hundred one leaves a copy in a
+#: gap of some page.
 _FEW, _MANY = 40, 800
 #: In one of so many books at least a copy stays, if the file is not rewritten.
 _BOOKS = 4
@@ -45,7 +48,9 @@ def run(count: int, seed: int) -> str:
 
 
 def _noticed(omission: str, seed: int) -> bool:
-    """Return True if a check shows that a step was left out; a copy in a page's gap is a matter of chance."""
+    """Return True if a check shows that a step was left out; a copy in a page's gap is a matter of
+    chance.
+    """
     by_chance = omission == "rewriting the file"
     for number in range(_BOOKS if by_chance else 1):
         try:
@@ -55,8 +60,8 @@ def _noticed(omission: str, seed: int) -> bool:
                 rows=_MANY if by_chance else _FEW,
             )
         except (Remains, StorageError, NotFound):
-            # The book's own check may be the first to notice: it refuses to restore or to keep such a copy, or does not
-            # know an id as one that was forgotten before.
+            # The book's own check may be the first to notice: it refuses to restore or to keep such
+            # a copy, or does not know an id as one that was forgotten before.
             return True
     return False
 

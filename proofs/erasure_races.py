@@ -90,7 +90,8 @@ class _Races:
         else:
             outcomes = await racing
         late = [action for race in races for action in race.late()]
-        # Later actions may come from a process that does not know of the erasure, or from a second open book.
+        # Later actions may come from a process that does not know of the erasure, or from a second
+        # open book.
         outcomes += await self._at_once([late], (other,), abroad)
         told = [
             [outcome for outcome in outcomes if outcome.action.owner == race.owner]
@@ -114,7 +115,9 @@ class _Races:
     async def _at_once(
         self, groups: Sequence[Sequence[Action]], books: Sequence[Book], abroad: Companions | None
     ) -> list[Outcome]:
-        """Let all actions run at once; with several processes each gets some of every group, this one too."""
+        """Let all actions run at once; with several processes each gets some of every group, this
+        one too.
+        """
         if abroad is None:
             actions = [action for group in groups for action in group]
             return list(

@@ -1,4 +1,6 @@
-"""Killed formation: every message is formed once and paid for once, however often a process was killed."""
+"""Killed formation: every message is formed once and paid for once, however often a process was
+killed.
+"""
 
 from __future__ import annotations
 
@@ -144,10 +146,12 @@ class _Yard:
     def _now(self, night: int) -> datetime:
         return _START + self.days * timedelta(days=1) + night * _LATER
 
-    # ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what is said ──────────────────────────────────────────────────────────────────────────────
 
     async def _talk(self, book: Book, talk: random.Random, place: int) -> None:
-        """Append some turns to a thread that lasts two days; every second owner's model returns an episode."""
+        """Append some turns to a thread that lasts two days; every second owner's model returns an
+        episode.
+        """
         thread = await book.thread(
             _OWNERS[place], agent=f"guide {place}", name=f"talk {self.days // 2}"
         )
@@ -164,10 +168,12 @@ class _Yard:
         also = ", with an episode" if place % 2 else ""
         return f"{turn.format(word=word, liked=talk.choice(_LIKED))}, {word}{also}, {_FILLING}."
 
-    # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── death ─────────────────────────────────────────────────────────────────────────────────────
 
     def _killed(self, night: int) -> bool:
-        """Start one process with a moment of death; False if it never reached that moment and finished all work."""
+        """Start one process with a moment of death; False if it never reached that moment and
+        finished all work.
+        """
         if not self._due:
             self._due = [*get_args(Moment), "random", "random"]
             self.rng.shuffle(self._due)
@@ -175,7 +181,8 @@ class _Yard:
         closing = [place for place, moment in enumerate(self._due) if "closing" in moment]
         moment = self._due.pop(closing[0] if closing and self.days % 2 == 0 else -1)
         context = multiprocessing.get_context("forkserver")
-        # Neither the proof nor the one that forks for it has threads that a fork would leave behind.
+        # Neither the proof nor the one that forks for it has threads that a fork would leave
+        # behind.
         context.set_forkserver_preload(["proofs._book.forming"])
         ready = context.Event()
         fate = Fate(moment, self.rng.choice((1, 1, 2)))
@@ -218,7 +225,7 @@ class _Yard:
             if left:
                 raise Misformed(f"{len(left)} threads are left unformed: {left[0].error}")
 
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
 
     async def records_as_texts(self) -> Counter[str]:
         """Return the book's content, after checking that the book is sound."""

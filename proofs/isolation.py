@@ -1,4 +1,6 @@
-"""Isolation: nobody sees, changes or notices data that they may not see, and each condition for it is needed."""
+"""Isolation: nobody sees, changes or notices data that they may not see, and each condition for it
+is needed.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ async def _prove(folder: Path, count: int, seed: int) -> str:
     done = 0
     while done < count:
         some = min(_WORLD, count - done)
-        # Only the first world uses the product's own threads: callers wait for each answer, so threads only cost time.
+        # Only the first world uses the product's own threads: callers wait for each answer, so
+        # threads only cost time.
         with without_threads() if done else nullcontext():
             await worlds.tried(some, _WINDOW, random.Random(f"{seed} {done}"))
         done += some
@@ -129,7 +132,9 @@ class Found(Exception):
 
 
 async def _control(folder: Path, worlds: _Worlds, seed: int) -> str:
-    """Leave out each condition in turn: each must be noticed, alone or together with the condition that implies it."""
+    """Leave out each condition in turn: each must be noticed, alone or together with the condition
+    that implies it.
+    """
     mutants = [
         m for m in isolating.mutants() if not {m.name, m.place} & isolating.OFF_THE_PATH.keys()
     ]

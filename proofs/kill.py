@@ -73,7 +73,9 @@ def run(count: int, seed: int) -> str:
 
 
 def control(folder: Path, rng: random.Random) -> int:
-    """Check that a build that acknowledges before the commit loses something; return after how many kills."""
+    """Check that a build that acknowledges before the commit loses something; return after how many
+    kills.
+    """
     series = Series(folder, rng, hasty=True)
     for kills in range(1, CONTROL_KILLS + 1):
         try:

@@ -76,7 +76,8 @@ mcp.server.MCPServer.list_tools = list_tools
 """
 _START = "asyncio.run(main())\n"
 _CONFIRM = "confirmation=CONFIRM"
-#: A call of each tool, in an order in which each has something to do; {id}, {entry} and {position} are of answers before.
+#: A call of each tool, in an order in which each has something to do; {id}, {entry} and {position}
+#: are of answers before.
 _CALLS = (
     ("remember", "content=Ann likes tea"),
     ("recall", "query=tea"),
@@ -132,7 +133,9 @@ def run(count: int, seed: int) -> str:
 
 
 def fetched(folder: Path, npm: str = "npm", packages: Iterable[str] = _PACKAGES) -> str:
-    """Fetch packages, by default the runner, Inspector and their node; return why that is not possible, or an empty text."""
+    """Fetch packages, by default the runner, Inspector and their node; return why that is not
+    possible, or an empty text.
+    """
     program = shutil.which(npm)
     if program is None:
         return f"there is no {npm} on this machine"
@@ -165,7 +168,9 @@ def _told_of_a_broken_one(folder: Path) -> str:
 
 
 def _require(told: str, scenarios: Iterable[str]) -> int:
-    """Return how many checks of these scenarios passed; each must have passed some and failed none."""
+    """Return how many checks of these scenarios passed; each must have passed some and failed
+    none.
+    """
     passed = dict(re.findall(r"^✓ ([\w-]+): ([1-9]\d*) passed, 0 failed", told, re.MULTILINE))
     missing = [name for name in scenarios if name not in passed]
     if missing:

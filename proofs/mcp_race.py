@@ -1,4 +1,6 @@
-"""Several servers of MCP write to one book at once: every acknowledged statement is there afterwards."""
+"""Several servers of MCP write to one book at once: every acknowledged statement is there
+afterwards.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ def run(count: int, seed: int) -> str:
                 ways[members.way] += 1
             series.put_away()
             acknowledged, survived = series.acknowledged, series.survived
-            # A build that waits for the primary alone, which dies with what the others have not got.
+            # A build that waits for the primary alone, which dies with what the others have not
+            # got.
             members.way = "secondaries first"
             noticed = (
                 f"noticed after {unsynced(series)} rounds"

@@ -1,4 +1,6 @@
-"""Kills on a MongoDB server: writers and the server itself are killed, and every acknowledged write is there."""
+"""Kills on a MongoDB server: writers and the server itself are killed, and every acknowledged write
+is there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Many processes on one MongoDB server: repeated operations and workers with wrong clocks do each thing once."""
+"""Many processes on one MongoDB server: repeated operations and workers with wrong clocks do each
+thing once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A book in use moves while its copier is killed again and again: nothing is lost, and nothing forgotten returns."""
+"""A book in use moves while its copier is killed again and again: nothing is lost, and nothing
+forgotten returns.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +158,9 @@ class Scene:
                 raise Unlike(f"a process that used the book left with {process.exitcode}")
 
     def copy(self, *, switch: bool, omission: str = "") -> bool:
-        """Copy without kills; return True if the copy's own comparison noticed the step that was left out."""
+        """Copy without kills; return True if the copy's own comparison noticed the step that was
+        left out.
+        """
         process = _context.Process(
             target=copy, args=(self.source, self.target, switch, None, omission)
         )
@@ -168,7 +172,9 @@ class Scene:
         return process.exitcode == NOTICED
 
     def kill_one(self, *, last: bool) -> None:
-        """Start a copy and kill it; then let the next run continue it, or cancel it, so that all processes write again."""
+        """Start a copy and kill it; then let the next run continue it, or cancel it, so that all
+        processes write again.
+        """
         if last:
             # The source says that the book has moved, and the target does not open yet.
             aim = self.rng.choice((Aim("moved", 1, after=True), Aim("end_arrival", 1, after=False)))

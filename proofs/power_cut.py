@@ -69,7 +69,7 @@ def _caught(control: Outcome) -> str:
     return f"lose writes in {control.missing} and break {broken} of {control.images}"
 
 
-# ── what is recorded ──────────────────────────────────────────────────────────────────────────────────────────
+# ── what is recorded ──────────────────────────────────────────────────────────────────────────────
 
 
 def workload(folder: Path, synchronous: str, seed: str) -> None:
@@ -87,7 +87,9 @@ def workload(folder: Path, synchronous: str, seed: str) -> None:
 
 
 class _Day:
-    """Rounds of concurrent writes, so that they share commits, with erasures and reopenings between them."""
+    """Rounds of concurrent writes, so that they share commits, with erasures and reopenings between
+    them.
+    """
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self._folder = folder
@@ -161,7 +163,7 @@ class _Day:
         return f"{word} {rest}"
 
 
-# ── what has to be there ──────────────────────────────────────────────────────────────────────────────────────
+# ── what has to be there ──────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(slots=True)
@@ -262,7 +264,9 @@ async def _check_book(path: Path, said: _Said) -> None:
 
 
 async def _check_whole(path: Path) -> dict[str, Record]:
-    """Check that the book opens and that SQLite and the ledger find no error; return its records by id."""
+    """Check that the book opens and that SQLite and the ledger find no error; return its records by
+    id.
+    """
     found: dict[str, Record] = {}
     async with memoranda.open(path) as book:
         with contextlib.closing(sqlite3.connect(path)) as connection:

@@ -42,7 +42,7 @@ def run(count: int, seed: int) -> str:
     return "; ".join(done)
 
 
-# ── the same operation, many times ───────────────────────────────────────────────────────────────────────────────
+# ── the same operation, many times ────────────────────────────────────────────────────────────────
 
 
 def same_operations(path: Path, count: int) -> str:
@@ -86,11 +86,13 @@ async def _check_same(path: Path) -> None:
         await check_whole(book)
 
 
-# ── everything at once on one owner ──────────────────────────────────────────────────────────────────────────────
+# ── everything at once on one owner ───────────────────────────────────────────────────────────────
 
 
 def mixed_writers(path: Path, count: int, seed: int) -> str:
-    """Mix appends, statements under one key, and a counter that is read before it is written, all for one owner."""
+    """Mix appends, statements under one key, and a counter that is read before it is written, all
+    for one owner.
+    """
     thread = asyncio.run(made_thread(path))
     written = sum(at_once(_write_mixed, count, path, thread, seed))
     asyncio.run(_check_mixed(path, thread, count, written))

@@ -1,4 +1,6 @@
-"""Kills while words are taken out of messages, hidden, or erased after that: whole or not at all, at every statement."""
+"""Kills while words are taken out of messages, hidden, or erased after that: whole or not at all,
+at every statement.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,8 @@ def run(count: int, seed: int) -> str:
         landed = 0
         for number in range(count):
             way: Way = get_args(Way)[number % len(steps)]
-            # Every statement in turn where there are enough kills, spread over all of them where there are fewer.
+            # Every statement in turn where there are enough kills, spread over all of them where
+            # there are fewer.
             turns = max(1, count // len(steps))
             step = 1 + (number // len(steps)) * steps[way] // turns % steps[way]
             landed += trial.killed(way, step)
@@ -89,7 +92,9 @@ class _Trial:
         self.messages = asyncio.run(self._live())
 
     async def _live(self) -> tuple[UUID, ...]:
-        """Make the book that every kill begins with; each hiding that is to be finished is done in a copy."""
+        """Make the book that every kill begins with; each hiding that is to be finished is done in
+        a copy.
+        """
         async with _opened(self._original / "book.db") as book:
             thread = await book.thread(_ANA, name="talk", as_owner=True)
             said = [f"{_BEFORE}{_WORDS}{_AFTER}", f"{_AFTER} {_WORDS}{_BEFORE}"]
@@ -120,7 +125,9 @@ class _Trial:
         return self._fate(way, _NEVER)[1]
 
     def killed(self, way: Way, step: int, *, split: bool = False) -> bool:
-        """Kill a process at a statement, judge the book, and end what was begun; True if it had been committed."""
+        """Kill a process at a statement, judge the book, and end what was begun; True if it had
+        been committed.
+        """
         folder, _ = self._fate(way, step, split=split)
         try:
             return asyncio.run(self._judge(folder, way))
@@ -266,7 +273,7 @@ async def _carry_out(book: Book, folder: Path, way: Way, messages: tuple[UUID, .
     await book.admin.backups.forget(target, backups=way == "erase with backups")
 
 
-# ── the process that is killed ───────────────────────────────────────────────────────────────────────────────────
+# ── the process that is killed ────────────────────────────────────────────────────────────────────
 
 
 def _work(

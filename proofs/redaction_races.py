@@ -1,4 +1,6 @@
-"""Races with the redaction of messages: words that are taken out stay out, whatever reads, writes or forms at the same time."""
+"""Races with the redaction of messages: words that are taken out stay out, whatever reads, writes
+or forms at the same time.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ def run(count: int, seed: int) -> str:
 
 
 def _control(folder: Path, seed: int) -> int:
-    """Let forming expect nothing of the messages that it read; return after how many races that is noticed."""
+    """Let forming expect nothing of the messages that it read; return after how many races that is
+    noticed.
+    """
     expecting = "versions={**read, "
     with rewritten(formation.FormationRunner._write, expecting, "versions={"):
         for start in range(0, _CONTROL_RACES, _BOOK):
@@ -101,7 +105,9 @@ def _control(folder: Path, seed: int) -> int:
 
 
 class _Slow(ScriptedModels):
-    """A model that quotes all that it reads, after a while: often only when the words that it read are out."""
+    """A model that quotes all that it reads, after a while: often only when the words that it read
+    are out.
+    """
 
     def __init__(self, rng: random.Random, races: dict[str, _Race], late: float) -> None:
         super().__init__(_quoting)

@@ -1,4 +1,6 @@
-"""Agreement on a server: random work gives the same result as in memory, and each condition on a row's owner is needed."""
+"""Agreement on a server: random work gives the same result as in memory, and each condition on a
+row's owner is needed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from proofs._server.own import OwnServer
 from proofs._server.superfluous import MOVING, TRIPS, needed, superfluous
 
 ABOUT = "random work gives the same on a server as in memory; with any condition on a row's owner removed, it does not"
-#: Programs, every other one in partitions; up to this count some mutants, drawn by the seed, stand for all of them.
+#: Programs, every other one in partitions; up to this count some mutants, drawn by the seed, stand
+#: for all of them.
 CI_COUNT = 8
 FULL_COUNT = 200
 COVERS = "model storage door.py engines/inmemory engines/postgres recall book"
@@ -29,7 +32,9 @@ class Disagreement(Exception):
 
 
 class Undetected(Exception):
-    """A condition was left out, and no check noticed: it is not needed, or this proof misses such a hole."""
+    """A condition was left out, and no check noticed: it is not needed, or this proof misses such a
+    hole.
+    """
 
 
 def run(count: int, seed: int) -> str:
@@ -42,7 +47,8 @@ def run(count: int, seed: int) -> str:
                 asyncio.run(_carry_out(steps, address))
             except AssertionError as difference:
                 raise Disagreement(f"program {number}, {steps}: {difference}") from difference
-        # A superuser bypasses row-level security, so that only the engine's own condition is missing.
+        # A superuser bypasses row-level security, so that only the engine's own condition is
+        # missing.
         server.url = server.administrator
         mutants = needed()
         asyncio.run(_check(server, mutants))
@@ -75,7 +81,9 @@ async def _check(server: OwnServer, mutants: list[Mutant]) -> None:
 
 
 def _noticed(server: OwnServer, mutant: Mutant, rng: random.Random) -> bool:
-    """Return True if the compared results differ; any other failure says nothing about that, and is raised."""
+    """Return True if the compared results differ; any other failure says nothing about that, and is
+    raised.
+    """
     for _ in range(_MUTANT_PROGRAMS):
         try:
             asyncio.run(asyncio.wait_for(_tried(server, mutant, rng), _MUTANT_SECONDS))

@@ -1,4 +1,6 @@
-"""Erasure on a server: forgotten and cleared data is in no byte of its files, and each step is needed."""
+"""Erasure on a server: forgotten and cleared data is in no byte of its files, and each step is
+needed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ FULL_COUNT = 40
 COVERS = "model storage door.py engines/postgres book"
 
 _PARTITIONS = 4
-#: Every statement is in the server's log, without its parameters; nothing is written to disk but when it is asked for.
+#: Every statement is in the server's log, without its parameters; nothing is written to disk but
+#: when it is asked for.
 _SETTINGS = {
     "fsync": "off",
     "autovacuum": "off",
@@ -76,7 +79,9 @@ def _life(server: OwnServer, seed: str, *, partitions: int = 0) -> Life:
 
 
 async def _older_transaction(server: OwnServer, life: Life) -> None:
-    """Check that an older transaction keeps removed data in the files, that this is reported, and that it ends with the transaction."""
+    """Check that an older transaction keeps removed data in the files, that this is reported, and
+    that it ends with the transaction.
+    """
     reader = await asyncpg.connect(server.administrator)
     await reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     await reader.fetch("SELECT 1")
@@ -93,7 +98,9 @@ async def _older_transaction(server: OwnServer, life: Life) -> None:
 
 
 async def _no_checkpoint(server: OwnServer, life: Life) -> None:
-    """Check that a role that may not request a checkpoint reports it, and that after one the files are clear."""
+    """Check that a role that may not request a checkpoint reports it, and that after one the files
+    are clear.
+    """
 
     async def clearing(book: Book) -> Scrubbed:
         await server.said(f"REVOKE pg_checkpoint FROM {ROLE}")

@@ -1,4 +1,6 @@
-"""Kills on a server: writers and the server itself are killed, and every acknowledged write is there."""
+"""Kills on a server: writers and the server itself are killed, and every acknowledged write is
+there.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ def run(count: int, seed: int) -> str:
             while series.kills < count:
                 series.kill_writers()
             series.put_away()
-            # The role's default is to acknowledge before the log is written, unless a session asks for more.
+            # The role's default is to acknowledge before the log is written, unless a session asks
+            # for more.
             server.say(
                 f"ALTER ROLE {ROLE} SET synchronous_commit = off",
                 "ALTER SYSTEM SET wal_writer_delay = '10s'",
@@ -193,7 +196,9 @@ class Series:
         self._reckon(book)
 
     def kill_server(self) -> None:
-        """Kill the server while writers write, start it again, and let them write on for a moment."""
+        """Kill the server while writers write, start it again, and let them write on for a
+        moment.
+        """
         book = self._next_book()
         writers = [self._begin(book, Point.ANY_TIME) for _ in range(_WRITERS_BESIDE)]
         for writer in writers:

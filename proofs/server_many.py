@@ -1,4 +1,6 @@
-"""Many processes on one server: repeated operations and workers with wrong clocks do each thing once."""
+"""Many processes on one server: repeated operations and workers with wrong clocks do each thing
+once.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def _control(server: MakesBooks) -> None:
         )
 
 
-# ── the same operation, many times ───────────────────────────────────────────────────────────────────────────────
+# ── the same operation, many times ────────────────────────────────────────────────────────────────
 
 
 def _same_operations(server: MakesBooks, count: int) -> str:

@@ -1,4 +1,6 @@
-"""Isolation over HTTP: answers reveal no other owner's records, and removing any check is noticed."""
+"""Isolation over HTTP: answers reveal no other owner's records, and removing any check is
+noticed.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ async def _prove(folder: Path, count: int, seed: int) -> str:
     refused = 0
     while done < count:
         some = min(_WORLD, count - done)
-        # Only the first book uses the product's own threads, and is asked as its administrator: threads only cost time.
+        # Only the first book uses the product's own threads, and is asked as its administrator:
+        # threads only cost time.
         with without_threads() if done else nullcontext():
             world = await _asked(
                 folder, population, some, _WINDOW, Random(f"{seed} {worlds}"), is_first=not done
@@ -69,7 +72,9 @@ async def _asked(
     *,
     is_first: bool = False,
 ) -> World:
-    """Send so many requests to a service over a copy of the book; raise Leak at the first answer that tells."""
+    """Send so many requests to a service over a copy of the book; raise Leak at the first answer
+    that tells.
+    """
     path = folder / "world.db"
     shutil.copy(folder / "original.db", path)
     try:

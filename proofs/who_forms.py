@@ -1,4 +1,6 @@
-"""Open books with and without a model, killed at any moment: rules never form a thread that the model should form."""
+"""Open books with and without a model, killed at any moment: rules never form a thread that the
+model should form.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ may_take_back(SAID.format(place=0))
 
 _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(4))
 _WORD = re.compile(r"\bword\d+\b")
-#: How long a process lives at most, most of them from when it has let users talk; and how many turns there are.
+#: How long a process lives at most, most of them from when it has let users talk; and how many
+#: turns there are.
 _LIFE_SECONDS = 1.0
 _TALKING = 0.8
 _TURNS = 3
@@ -84,7 +87,9 @@ def run(count: int, seed: int) -> str:
 
 
 def _killed(path: Path, kills: int, seed: int, *, careful: bool) -> tuple[Counter[str], int]:
-    """Let processes of both kinds live beside each other and be killed; then let one with the model finish, and judge."""
+    """Let processes of both kinds live beside each other and be killed; then let one with the model
+    finish, and judge.
+    """
     rng, killed, words = random.Random(seed), Counter[str](), 0
     with _made():
         asyncio.run(_begun(path))
@@ -117,11 +122,13 @@ def _started(path: Path, by_model: bool, words: int, *, careful: bool) -> tuple[
     return process, ready
 
 
-# ── the processes ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the processes ─────────────────────────────────────────────────────────────────────────────────
 
 
 def _made() -> Any:
-    """Open books as users do: each works by itself; but leases and pauses are short, and nobody waits for a silence."""
+    """Open books as users do: each works by itself; but leases and pauses are short, and nobody
+    waits for a silence.
+    """
     vars(book_setup)["start_working"] = STARTS
     os.environ |= {"MEMORANDA_FORMING_IDLE_SECONDS": "0", "MEMORANDA_EMBEDDING_USE": "none"}
     made: Any = Worker.__init__
@@ -184,7 +191,7 @@ def said(request: ModelRequest) -> Said:
     }
 
 
-# ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the end ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _begun(path: Path) -> None:

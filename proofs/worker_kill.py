@@ -37,7 +37,8 @@ _OWNERS = 4
 #: Jobs that wait at a time, so that no worker is idle when it is killed.
 _WAITING = 24
 _LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
-#: Shares of jobs that can never be done, fail once, and are put again while they wait or are worked on.
+#: Shares of jobs that can never be done, fail once, and are put again while they wait or are worked
+#: on.
 _POISON, _FAILING, _AGAIN = 0.04, 0.15, 0.15
 #: How many kills a control is given.
 _CONTROL = 12
@@ -99,7 +100,8 @@ class _Yard:
         self._rng = rng
         self._manner = manner
         self._tally = _Tally()
-        # Neither the proof nor the one that forks for it has threads that a fork would leave behind.
+        # Neither the proof nor the one that forks for it has threads that a fork would leave
+        # behind.
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["proofs._book.labour"])
         self._threads: list[tuple[Owner, Thread]] = []
@@ -124,7 +126,7 @@ class _Yard:
             await self._count(book)
         return self._tally
 
-    # ── work ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── work ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _begin(self, book: Book) -> None:
         for number in range(_OWNERS):
@@ -168,7 +170,7 @@ class _Yard:
             jobs=(draft,),
         )
 
-    # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── death ─────────────────────────────────────────────────────────────────────────────────────
 
     def _start(self) -> tuple[BaseProcess, Fate]:
         moments = get_args(Moment)
@@ -215,10 +217,12 @@ class _Yard:
         leased = await book.engine.jobs(JobState.LEASED, 1000)
         return any(job.worker is not None and f"-{pid}-" in job.worker for job in leased)
 
-    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────
 
     async def _finish(self, book: Book) -> None:
-        """Run one worker without kills: the dead workers' jobs come back when their leases have expired."""
+        """Run one worker without kills: the dead workers' jobs come back when their leases have
+        expired.
+        """
         last = Worker(
             book.engine, {FORM: lambda job: form(book, job)}, utc_now, lease=LEASE_SECONDS
         )

@@ -19,7 +19,9 @@ _PAGE = 500
 
 
 async def records_as_texts(book: Book, *, versions: bool = False) -> Counter[str]:
-    """Return all records of a book as texts, without ids; ``versions`` adds how often each was changed."""
+    """Return all records of a book as texts, without ids; ``versions`` adds how often each was
+    changed.
+    """
     records = [
         record for owner in await book.admin.owners() for record in await all_records(book, owner)
     ]
@@ -56,7 +58,8 @@ def _body(record: Record, left_out: frozenset[str]) -> dict[str, Any]:
         # The time at which the guard passed it differs, too; whether it passed does not.
         part["guarded_at"] = part["guarded_at"] is not None
     for group in body.get("unlisted") or ():
-        # Which run added them, and the sum over ids, differ from book to book; how many there are does not.
+        # Which run added them, and the sum over ids, differ from book to book; how many there are
+        # does not.
         for name in group.keys() - {"count", "past"}:
             del group[name]
     return {name: value for name, value in body.items() if name not in left_out}

@@ -27,8 +27,11 @@ if os.environ.get("CI"):
 
 @pytest.fixture(autouse=True)
 def works_when_asked(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Stop books from doing jobs by themselves, because jobs beside a test would change its results."""
-    # Not the fixture: what a test patches with it is restored before the fixtures that the test asked for end.
+    """Stop books from doing jobs by themselves, because jobs beside a test would change its
+    results.
+    """
+    # Not the fixture: what a test patches with it is restored before the fixtures that the test
+    # asked for end.
     with pytest.MonkeyPatch.context() as patch:
         works = "works_by_itself" in request.keywords
         patch.setattr(book_setup, "start_working", _STARTS if works else lambda *_: None)

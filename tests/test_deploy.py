@@ -1,4 +1,6 @@
-"""The files by which the service is run in containers and under systemd: they are read here, not run."""
+"""The files by which the service is run in containers and under systemd: they are read here, not
+run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The wheel built from a checkout installs with its extras into an empty environment, and works as the README says."""
+"""The wheel built from a checkout installs with its extras into an empty environment, and works as
+the README says.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ def constraints(folder: Path) -> Path:
 
 
 def environment(place: Path, *wishes: str | Path, folder: Path) -> Path:
-    """Make an environment in which only these wheels and what they need are installed; returns the folder of its programs."""
+    """Make an environment in which only these wheels and what they need are installed; returns the
+    folder of its programs.
+    """
     venv.create(place, with_pip=False)
     bin = place / ("Scripts" if os.name == "nt" else "bin")
     pip: list[str | Path] = [
@@ -138,7 +142,9 @@ def environment(place: Path, *wishes: str | Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the programs of an environment in which only the wheel and its extras are installed."""
+    """The folder of the programs of an environment in which only the wheel and its extras are
+    installed.
+    """
     folder = tmp_path_factory.mktemp("empty")
     return environment(
         folder / "environment", f"{wheel_in(built)}[{','.join(_BRINGS)}]", folder=folder
@@ -166,7 +172,8 @@ def test_the_package_is_all_that_an_empty_environment_needs(
     ]
 
 
-#: A conversation of PydanticAI in a program of its own: what it is shown must have these words; then the user says more.
+#: A conversation of PydanticAI in a program of its own: what it is shown must have these words;
+#: then the user says more.
 _CONVERSATION = """
 import asyncio, sys
 import memoranda
@@ -227,7 +234,8 @@ def test_a_page_that_is_followed_ends_in_a_conversation_that_knows_the_one_befor
             assert re.search(r"formation +ok .*(threads? waits?|no thread waits)", said), said
 
 
-#: Validates SQLite, and then an engine that loses the last record of each page, which the suite notices.
+#: Validates SQLite, and then an engine that loses the last record of each page, which the suite
+#: notices.
 _VALIDATION = """
 from dataclasses import replace
 

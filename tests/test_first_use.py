@@ -1,4 +1,6 @@
-"""Dataclasses, regular expressions and names of packages that cost little until they are used behave as the usual ones do."""
+"""Dataclasses, regular expressions and names of packages that cost little until they are used
+behave as the usual ones do.
+"""
 
 from __future__ import annotations
 

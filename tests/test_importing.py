@@ -1,4 +1,6 @@
-"""Each program loads what it uses: importing the library, the help of a command and opening a file load nothing else."""
+"""Each program loads what it uses: importing the library, the help of a command and opening a file
+load nothing else.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-#: Formation by rules and models, the privacy check, the other engines, the client, exports, and everything of the extras.
+#: Formation by rules and models, the privacy check, the other engines, the client, exports, and
+#: everything of the extras.
 LATER = (
     "memoranda.formation.run memoranda.formation.rules memoranda.formation.close memoranda.formation.privacy.line_checks "
     "memoranda.formation.times.time_reader memoranda.engines.inmemory memoranda.engines.postgres.engine memoranda.client "

@@ -1,4 +1,6 @@
-"""Every surface that shows stored text says who said it: a tool, a page, or a speaker who is not the user."""
+"""Every surface that shows stored text says who said it: a tool, a page, or a speaker who is not
+the user.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ WHO: Any = {"agent": "coder"}
 
 
 class Told:
-    """The records of every trust, and of a named speaker, with the words of each and the mark that it needs."""
+    """The records of every trust, and of a named speaker, with the words of each and the mark that
+    it needs.
+    """
 
     def __init__(self) -> None:
         self.marks: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""Builds can be told apart: each has a version that names its commit, and a newer one takes an older one's place."""
+"""Builds can be told apart: each has a version that names its commit, and a newer one takes an
+older one's place.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests that an open book does background jobs by itself unless ``worker=False``, and prints nothing when its program ends."""
+"""Tests that an open book does background jobs by itself unless ``worker=False``, and prints
+nothing when its program ends.
+"""
 
 from __future__ import annotations
 
@@ -324,7 +326,8 @@ def test_a_program_ends_without_a_word_however_it_leaves_its_book(
     program = tmp_path / "program.py"
     program.write_text(_BEFORE + ENDINGS[ending])
     run([sys.executable, str(program), str(path), wait])
-    # Whether it was formed in time or waits, it is formed once; a job in hand is free when its lease is over.
+    # Whether it was formed in time or waits, it is formed once; a job in hand is free when its
+    # lease is over.
     later = utc_now() + timedelta(minutes=5)
     with memoranda.open_sync(path, models=None, worker=False, clock=lambda: later) as book:
         assert book.admin.verify().faults == ()

@@ -15,7 +15,9 @@ _FOREIGN = {".git", ".venv", ".venv-frameworks", ".venv-docs", "__pycache__", "b
 
 
 def git(root: Path, *words: str) -> str | None:
-    """Return what git prints of a checkout, without the line's end; None if it fails or is not there."""
+    """Return what git prints of a checkout, without the line's end; None if it fails or is not
+    there.
+    """
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, check=False)
     except OSError:
@@ -49,7 +51,9 @@ def _only_looks_different(root: Path, commit: str, path: str) -> bool:
 
 
 def meaning(code: str) -> str:
-    """Return what Python reads in code: without comments, line breaks, and spaces that only lay out a docstring."""
+    """Return what Python reads in code: without comments, line breaks, and spaces that only lay out
+    a docstring.
+    """
     tree = ast.parse(code)
     for node in ast.walk(tree):
         match node:

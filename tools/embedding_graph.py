@@ -1,7 +1,8 @@
-"""Write the graphs of the local embedding models, without weights: ``python -m tools.embedding_graph --write``.
+"""Write the graphs of the local embedding models, without weights: ``python -m
+tools.embedding_graph --write``.
 
-``--ranges`` runs the float32 graphs on ``tools/calibration.txt`` and writes how far the inputs of their matrices reach, and
-for the multilingual model the average vector of the texts.
+``--ranges`` runs the float32 graphs on ``tools/calibration.txt`` and writes how far the inputs of
+their matrices reach, and for the multilingual model the average vector of the texts.
 """
 
 from __future__ import annotations
@@ -54,13 +55,16 @@ class Drawing:
         tensor = TensorProto(
             name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL
         )
-        # The format demands a location; weights are supplied by name, so this location is never opened.
+        # The format demands a location; weights are supplied by name, so this location is never
+        # opened.
         tensor.external_data.add(key="location", value="weights")
         self.weights.append(tensor)
         return name
 
     def constant(self, name: str, kind: int, values: list[int], *, flat: bool = True) -> str:
-        """Store numbers in the graph itself, and return their name; one number alone is no list if ``flat``."""
+        """Store numbers in the graph itself, and return their name; one number alone is no list if
+        ``flat``.
+        """
         shape = [] if flat and len(values) == 1 else [len(values)]
         self.weights.append(helper.make_tensor(name, kind, shape, values))
         return name
@@ -77,7 +81,9 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What differs between the models; without words, the sums of words' and positions' vectors are the input."""
+    """What differs between the models; without words, the sums of words' and positions' vectors are
+    the input.
+    """
 
     name: str
     graphs: Graphs
@@ -92,7 +98,9 @@ SHAPES = (MINILM_SHAPE, MULTILINGUAL_SHAPE)
 
 
 def draw(shape: Shape = MINILM_SHAPE) -> ModelProto:
-    """Return the model: from token ids and a mask to unit vectors, the mean of the last layer without padding."""
+    """Return the model: from token ids and a mask to unit vectors, the mean of the last layer
+    without padding.
+    """
     drawing = Drawing()
     hidden = _embed(drawing, shape)
     for number in range(shape.layers):
@@ -101,7 +109,9 @@ def draw(shape: Shape = MINILM_SHAPE) -> ModelProto:
 
 
 def draw_small(shape: Shape = MINILM_SHAPE) -> ModelProto:
-    """Return the model with the matrices of its layers in int8, and steps that are the same for every text."""
+    """Return the model with the matrices of its layers in int8, and steps that are the same for
+    every text.
+    """
     drawing = Drawing()
     drawing.constant("one", TensorProto.FLOAT, [1])
     drawing.constant("middle", TensorProto.UINT8, [MIDDLE])
@@ -261,7 +271,9 @@ def _product(
 
 
 def _small_norm(drawing: Drawing, name: str, new: str, before: str) -> str:
-    """Add and normalise by single operators, which the runtime computes four times as fast as the fused one."""
+    """Add and normalise by single operators, which the runtime computes four times as fast as the
+    fused one.
+    """
     total = drawing.standard("Add", [new, before], f"{name}.sum")
     level = drawing.standard("MeanVarianceNormalization", [total], f"{name}.level", axes=[2])
     weight, bias = _norm(drawing, name)
@@ -343,7 +355,9 @@ def minilm_ranges(model: MiniLM, texts: Sequence[str]) -> Floats:
 
 
 def multilingual_ranges(model: Multilingual, texts: Sequence[str]) -> Floats:
-    """Return the ranges of the multilingual model over these texts, each as a question and as a passage."""
+    """Return the ranges of the multilingual model over these texts, each as a question and as a
+    passage.
+    """
     both = [kind + text for text in texts for kind in (QUESTION, PASSAGE)]
     weights, feed = read_file(model.folder).weights, model.parts().feed
     return reached(MULTILINGUAL_SHAPE, weights, feed, LocalModel.encode(model, both))
@@ -358,7 +372,9 @@ def average(model: Multilingual, texts: Sequence[str]) -> Floats:
 
 
 def write_ranges() -> None:
-    """Write the ranges of both models, the average of one, and the vector that each int8 graph makes of the last text."""
+    """Write the ranges of both models, the average of one, and the vector that each int8 graph
+    makes of the last text.
+    """
     texts = TEXTS.read_text().splitlines()
     folder = next(place.folder for place in places() if place.folder and not place.problem())
     one = MiniLM(folder, processors(), "float32")

@@ -1,4 +1,6 @@
-"""Check that no file names a package registry or a path on somebody's machine, and no lock file names a host."""
+"""Check that no file names a package registry or a path on somebody's machine, and no lock file
+names a host.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ def targets(text: str) -> Iterator[tuple[int, str]]:
 
 
 def anchors(text: str) -> set[str]:
-    """Return the anchors of a document: its headings, as code hosts spell them, and explicit ids."""
+    """Return the anchors of a document: its headings, as code hosts spell them, and explicit
+    ids.
+    """
     found: set[str] = set()
     for _, line in prose(text):
         found.update(_NAMED.findall(line))

@@ -1,4 +1,6 @@
-"""A MongoDB server for tests, proofs and benchmarks: fetches the pinned program once, and runs a replica set of one member."""
+"""A MongoDB server for tests, proofs and benchmarks: fetches the pinned program once, and runs a
+replica set of one member.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ def free_port() -> int:
 
 
 class Mongod:
-    """A replica set of one member that runs while its context is entered; it may be killed and started again."""
+    """A replica set of one member that runs while its context is entered; it may be killed and
+    started again.
+    """
 
     #: The server's cache: what a transaction changes has room in it.
     cache_gb = 0.25

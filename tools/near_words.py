@@ -1,7 +1,8 @@
 """Write the table of near words: ``python -m tools.near_words --write``.
 
-The local embedding model is asked for the vectors of the English words that its tokenizer knows. Two words are near
-if the cosine of their vectors is at least ``LEAST``; each word keeps its nearest ones.
+The local embedding model is asked for the vectors of the English words that its tokenizer knows.
+Two words are near if the cosine of their vectors is at least ``LEAST``; each word keeps its nearest
+ones.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _BATCH = 128
 
 
 def vocabulary(model: MiniLM) -> dict[int, str]:
-    """Return the hash of each English stem → its most frequent word in the tokenizer's vocabulary."""
+    """Return the hash of each English stem → its most frequent word in the tokenizer's
+    vocabulary.
+    """
     known = json.loads(content(model.folder, TOKENIZER))["model"]["vocab"]
     found: dict[int, str] = {}
     for word in sorted(known, key=known.__getitem__):

@@ -1,8 +1,10 @@
-"""Recorded runs of measurements: pages show them as tables, and a later change of what they measure makes them old.
+"""Recorded runs of measurements: pages show them as tables, and a later change of what they measure
+makes them old.
 
-A run is a file ``docs/runs/<name>.json`` with its command, commit, day, machine, tables, and the paths that it measures. A page
-shows it between ``<!-- run: name -->`` and ``<!-- end of run -->``. ``python -m tools.recorded_runs`` names the runs that are older
-than what they measure, and with ``--write`` first writes every table into its page.
+A run is a file ``docs/runs/<name>.json`` with its command, commit, day, machine, tables, and the
+paths that it measures. A page shows it between ``<!-- run: name -->`` and ``<!-- end of run -->``.
+``python -m tools.recorded_runs`` names the runs that are older than what they measure, and with
+``--write`` first writes every table into its page.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def record(
     machine: str = "",
     root: Path = ROOT,
 ) -> None:
-    """Store a run in place of the last one of its name, and write it into the pages that show it."""
+    """Store a run in place of the last one of its name, and write it into the pages that show
+    it.
+    """
     run = {
         "command": command,
         "commit": commit_of(root, covers),

@@ -1,4 +1,6 @@
-"""Hooks of the site's generator: the README is its first page, and links out of the documentation become plain words."""
+"""Hooks of the site's generator: the README is its first page, and links out of the documentation
+become plain words.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ BASE = re.compile(r'^base = "([\d.]+)"$', re.MULTILINE)
 
 
 def version(root: Path = ROOT) -> str:
-    """Return the version of what is built from this folder; it has one wherever the folder comes from."""
+    """Return the version of what is built from this folder; it has one wherever the folder comes
+    from.
+    """
     base = BASE.search((root / "pyproject.toml").read_text("utf-8"))
     assert base, "pyproject.toml: [tool.hatch.version] has no base"
     if given := os.environ.get("MEMORANDA_BUILD_VERSION"):
@@ -31,7 +33,9 @@ def version(root: Path = ROOT) -> str:
 
 
 def _of_checkout(root: Path, base: str) -> str | None:
-    """Return the version by git; None if the folder is no checkout of its own, or git is missing."""
+    """Return the version by git; None if the folder is no checkout of its own, or git is
+    missing.
+    """
     top, commit = (
         _git(root, "rev-parse", "--show-toplevel"),
         _git(root, "rev-parse", "--short=9", "HEAD"),

@@ -51,7 +51,9 @@ def terms_of_record(record: Record) -> bytes | None:
 
 
 async def exported(engine: Engine, owner: Owner, *, private: bool = False) -> list[dict[str, Any]]:
-    """Return the lines of an export that belong to an owner; none if the book does not have the owner."""
+    """Return the lines of an export that belong to an owner; none if the book does not have the
+    owner.
+    """
     whole = await engine.owner_pieces(owner)
     return [] if whole is None else list(export.owner_lines(whole, private=private))
 
@@ -62,7 +64,9 @@ async def adopted(
     lines: Sequence[dict[str, Any]],
     terms: export.TermsOf = terms_of_record,
 ) -> Counter[str] | None:
-    """Import a whole owner from the lines of an export; returns counts, or None if the book has the owner already."""
+    """Import a whole owner from the lines of an export; returns counts, or None if the book has the
+    owner already.
+    """
     dump = export.parse(owner, lines)
     secret = (await engine.whereabouts()).secret
     return dump.counts() if await engine.adopt(secret, dump.pieces(secret, RULE, terms)) else None
@@ -122,7 +126,9 @@ def a_line(
     guarded: bool = True,
     **fields: Any,
 ) -> ExperienceLine:
-    """Return a line (a short lesson) of an agent's experience; by default one that passed the privacy check."""
+    """Return a line (a short lesson) of an agent's experience; by default one that passed the
+    privacy check.
+    """
     at = START if guarded else None
     seen = tuple(Evidence(owner=whose, sources=(id,), guarded_at=at) for whose, id in evidence)
     given = {
@@ -232,7 +238,9 @@ class Pen:
 
 
 class Follower:
-    """Follows shelves as recall's index does: reads the changes since the last call, and drops removed passages."""
+    """Follows shelves as recall's index does: reads the changes since the last call, and drops
+    removed passages.
+    """
 
     def __init__(self, engine: Engine, owner: Owner = ANN, view: View = WHOLE) -> None:
         self._engine = engine

@@ -39,9 +39,11 @@ class Report:
 
 
 def validate(open_engine: OpenEngine, *arguments: str) -> Report:
-    """Run the conformance tests of an engine, print a report and return it; ``arguments`` go to pytest.
+    """Run the conformance tests of an engine, print a report and return it; ``arguments`` go to
+    pytest.
 
-    ``open_engine`` returns an engine with an empty book, which may store its files in the given folder.
+    ``open_engine`` returns an engine with an empty book, which may store its files in the given
+    folder.
     """
     run = _Run(open_engine)
     with tempfile.TemporaryDirectory() as folder:

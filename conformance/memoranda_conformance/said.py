@@ -43,7 +43,9 @@ class Said:
 
     @classmethod
     async def field(cls, pen: Pen, times: int) -> Said:
-        """Return a profile with an item of a list that this many messages state, and another that the first one states."""
+        """Return a profile with an item of a list that this many messages state, and another that
+        the first one states.
+        """
         thread = await pen.open()
         said = await pen.say(thread, *(f"I like tea {n}" for n in range(times)))
         receipt = await pen.write(patched(said[0], {"likes": ["tea", "cake"]}))
@@ -76,7 +78,9 @@ def patched(
 
 
 async def sources_of(engine: Engine, pen: Pen, id: UUID) -> set[UUID]:
-    """Return all sources of a memory or a profile, listed or not, and check that none is there twice."""
+    """Return all sources of a memory or a profile, listed or not, and check that none is there
+    twice.
+    """
     record = (await engine.get(pen.owner, WHOLE, [id]))[id]
     groups = {group.id for group in unlisted_of(record)}
     unlisted = [source for _, source in await engine.unlisted(pen.owner, WHOLE, id)]

@@ -1,4 +1,6 @@
-"""The base of every conformance suite: it opens the engine to test, and verifies the ledger after each test."""
+"""The base of every conformance suite: it opens the engine to test, and verifies the ledger after
+each test.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ class Suite:
         raise NotImplementedError
 
     def read_elsewhere(self, engine: Engine) -> AbstractContextManager[object]:
-        """Return a context in which another program reads the book's files, so that they cannot be cleared.
+        """Return a context in which another program reads the book's files, so that they cannot be
+        cleared.
 
         Override it if a reader prevents clearing.
         """

@@ -1,4 +1,6 @@
-"""Coding sessions: requests, tool output such as logs, listings and diffs, and short answers with code."""
+"""Coding sessions: requests, tool output such as logs, listings and diffs, and short answers with
+code.
+"""
 
 from __future__ import annotations
 

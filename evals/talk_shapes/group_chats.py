@@ -13,7 +13,8 @@ from evals.talk_shapes.talk_writer import Turns, Writer
 NAME = "group_chats"
 OWNERS = 12
 _WANTED = Wanted(sessions=11, answered=23, unanswered=7)
-#: People of a group with its owner, and whether an assistant is among them, by the owner's place in the half.
+#: People of a group with its owner, and whether an assistant is among them, by the owner's place in
+#: the half.
 _GROUPS = ((4, False), (5, True), (6, True), (7, False), (4, True), (6, False))
 _ASSISTANT = "Pip"
 

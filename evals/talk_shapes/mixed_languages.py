@@ -12,7 +12,8 @@ from evals.talk_shapes.short_talks import write_talks
 
 NAME = "mixed_languages"
 OWNERS = 18
-#: Spanish facts whose questions a Chinese fact would answer, too: an owner of both has one of the two.
+#: Spanish facts whose questions a Chinese fact would answer, too: an owner of both has one of the
+#: two.
 _TWINS = {
     "alergia": "allergy",
     "sueno": "sleep",

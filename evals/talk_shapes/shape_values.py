@@ -1,4 +1,6 @@
-"""Values that the talks are made of: facts in pools, items placed in sessions, turns, questions and shelves."""
+"""Values that the talks are made of: facts in pools, items placed in sessions, turns, questions and
+shelves.
+"""
 
 from __future__ import annotations
 

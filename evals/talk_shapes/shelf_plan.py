@@ -1,4 +1,6 @@
-"""The plan of an owner's shelf: which facts are said in which session, and what is asked about them."""
+"""The plan of an owner's shelf: which facts are said in which session, and what is asked about
+them.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class Wanted:
 
 
 def facts_of(pool: Pool, half: Half, domains: Sequence[str] | None = None) -> list[Fact]:
-    """Return the facts of one half: of each kind every second one, so that the halves share none."""
+    """Return the facts of one half: of each kind every second one, so that the halves share
+    none.
+    """
     seen: dict[tuple[str, str], int] = defaultdict(int)
     chosen = []
     for fact in pool.facts:
@@ -106,7 +110,9 @@ class Planner:
         self.plan = Plan(days, order[: wanted.sessions])
 
     def draw(self, facts: Sequence[Fact]) -> Plan:
-        """Place as many facts as are wanted, leave some out that are asked about, and return the plan."""
+        """Place as many facts as are wanted, leave some out that are asked about, and return the
+        plan.
+        """
         rng, wanted = self._rng, self._wanted
         mixed = rng.sample(list(facts), len(facts))
         multiple = [fact for fact in mixed if fact.kind not in ("single", "identifier")]

@@ -1,4 +1,5 @@
-"""A door for programs that speak JSON Lines: a request on each line of standard input, an answer on each of standard output.
+"""A door for programs that speak JSON Lines: a request on each line of standard input, an answer on
+each of standard output.
 
     echo '{"call": "remember", "owner": "ana", "content": "I like tea"}' | python -m examples.extending.json_lines_door book.db
 

@@ -1,4 +1,6 @@
-"""The store of a LangGraph server: a book in a file, or at the address that the variable NOTES_BOOK names."""
+"""The store of a LangGraph server: a book in a file, or at the address that the variable NOTES_BOOK
+names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A graph that stores what a user says and answers with the notes that fit; ``langgraph dev`` serves it, without a key."""
+"""A graph that stores what a user says and answers with the notes that fit; ``langgraph dev``
+serves it, without a key.
+"""
 
 from __future__ import annotations
 

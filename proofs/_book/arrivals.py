@@ -39,7 +39,9 @@ async def import_another(s: Session) -> None:
 
 
 async def import_one(s: Session) -> None:
-    """Import a record with another owner's id, thread or source; forget afterwards what was accepted."""
+    """Import a record with another owner's id, thread or source; forget afterwards what was
+    accepted.
+    """
     party, _ = s.someone()
     if party.kind is not OwnerKind.USER:
         return
@@ -96,7 +98,9 @@ async def import_one(s: Session) -> None:
 
 
 async def retracted_elsewhere(s: Session) -> None:
-    """Check that another owner's retraction, from the same source, does not stop this owner from saying the same."""
+    """Check that another owner's retraction, from the same source, does not stop this owner from
+    saying the same.
+    """
     users = [actor for actor in s.actors if actor.kind is OwnerKind.USER]
     if len(users) < 2:
         return

@@ -1,4 +1,6 @@
-"""Attempts on another owner's threads, profiles and episodes, and attempts to undo another's operations."""
+"""Attempts on another owner's threads, profiles and episodes, and attempts to undo another's
+operations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A book in which a person's data is forgotten part by part, with everything that might keep it or bring it back."""
+"""A book in which a person's data is forgotten part by part, with everything that might keep it or
+bring it back.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,9 @@ class Case:
         return self._found
 
     async def _twin(self, backup: Path, person: Person) -> list[str]:
-        """Return the export of a copy that was used separately: records of the same era that the book never saw."""
+        """Return the export of a copy that was used separately: records of the same era that the
+        book never saw.
+        """
         folder = Path(tempfile.mkdtemp(prefix="memoranda-twin-"))
         try:
             shutil.copyfile(backup, folder / "twin.db")
@@ -112,7 +116,7 @@ class Case:
         finally:
             shutil.rmtree(folder)
 
-    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── forgetting ────────────────────────────────────────────────────────────────────────────────
 
     async def _forget(self, book: Book, person: Person, part: Part, old: Path) -> None:
         self._look_before(part)
@@ -165,7 +169,7 @@ class Case:
             if left:
                 raise Remains(f"{when}: {name} holds {left}")
 
-    # ── checks afterwards ───────────────────────────────────────────────────────────────────────────────
+    # ── checks afterwards ─────────────────────────────────────────────────────────────────────────
 
     async def _check(self, book: Book, other: Book, person: Person, part: Part) -> None:
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
@@ -179,7 +183,9 @@ class Case:
             raise AssertionError("the whole life went with a part of it")
 
     async def _check_indexes(self, book: Book, other: Book, person: Person, part: Part) -> None:
-        """Check that this book's index has none of it, and that another process's index drops it at the next read."""
+        """Check that this book's index has none of it, and that another process's index drops it at
+        the next read.
+        """
         if isinstance(book.finder, Recall) and book.finder.shelves:
             raise Remains(f"the index of this book outlives {part.name}")
         if self._remembered(book):
@@ -188,7 +194,8 @@ class Case:
             )
         question = "zq said water gardens"
         for reader in (book, other):
-            # The first read drops what another process forgot; only the next question may be cached.
+            # The first read drops what another process forgot; only the next question may be
+            # cached.
             await reader.recall(person.owner, question, as_owner=True)
             hits = await reader.recall(person.owner, question, limit=1000, as_owner=True)
             if {hit.id for hit in hits} & {*part.ids, *part.derived}:
@@ -219,7 +226,7 @@ class Case:
                 )
         connection.close()
 
-    # ── what might bring it back ─────────────────────────────────────────────────────────────────────────────────
+    # ── what might bring it back ──────────────────────────────────────────────────────────────────
 
     async def _lease(self, book: Book) -> Job:
         """Lease the job about messages, as a slow worker has it while they are forgotten."""
@@ -271,7 +278,9 @@ class Case:
         return await person.remember_again(operation, **asked)
 
     async def _restore(self, backup: Path, person: Person, part: Part) -> None:
-        """Restore a backup that contains the data; check that the notes beside it remove the data again."""
+        """Restore a backup that contains the data; check that the notes beside it remove the data
+        again.
+        """
         if part.name not in {
             label.split()[0] for label in self._marks.found_in(backup.read_bytes())
         }:
@@ -287,7 +296,9 @@ class Case:
             raise Remains(f"a restored backup brings {part.name} back")
 
     async def _begin_anew(self, book: Book, person: Person, exports: list[list[str]]) -> None:
-        """Check that the same person can begin again, empty, and that the old export brings nothing."""
+        """Check that the same person can begin again, empty, and that the old export brings
+        nothing.
+        """
         again = await book.remember(person.owner, "A new day.")
         for lines in exports:
             await book.admin.import_(lines)

@@ -71,7 +71,9 @@ class Ticking:
 
 @dataclass(slots=True)
 class _Doom:
-    """Kills this process at the chosen moment, and records which answers were bought and which were stored."""
+    """Kills this process at the chosen moment, and records which answers were bought and which were
+    stored.
+    """
 
     fate: Fate
     log: int
@@ -110,7 +112,9 @@ class _Doom:
         return done
 
     def step(self, changes: Iterable[Any]) -> str:
-        """Return the step that a write belongs to; moving a thread's watermark decides before its other changes."""
+        """Return the step that a write belongs to; moving a thread's watermark decides before its
+        other changes.
+        """
         sorts = {type(change) for change in changes}
         return next((name for sort, name in self._steps.items() if sort in sorts), "")
 
@@ -188,7 +192,7 @@ def _doomed(doom: _Doom, manner: Manner) -> Iterator[None]:
         yield
 
 
-# ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the model ─────────────────────────────────────────────────────────────────────────────────────
 
 
 class _Careful(ScriptedModels):
@@ -232,7 +236,9 @@ def _new(request: ModelRequest) -> list[tuple[str, str]]:
 
 
 def said(request: ModelRequest) -> Said:
-    """Return notes, repeats, a profile, lessons and an episode, each from the turn that asks for it."""
+    """Return notes, repeats, a profile, lessons and an episode, each from the turn that asks for
+    it.
+    """
     if request.task == "summary":
         return {"summary": "Told: " + " ".join(dict.fromkeys(_WORD.findall(request.content)))}
     answer: dict[str, list[Any]] = {"notes": [], "repeats": [], "patches": [], "experience": []}

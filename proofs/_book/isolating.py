@@ -1,4 +1,6 @@
-"""The conditions that isolate owners, each as a mutant; those that others imply, and those that no attempt reaches."""
+"""The conditions that isolate owners, each as a mutant; those that others imply, and those that no
+attempt reaches.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,9 @@ _CHECKS: list[tuple[Any, str, str]] = [
 
 @dataclass(frozen=True)
 class Covered:
-    """A condition that others imply: the reason, and what must be removed with it to make a difference."""
+    """A condition that others imply: the reason, and what must be removed with it to make a
+    difference.
+    """
 
     reason: str
     #: The name of a mutant.
@@ -146,7 +150,8 @@ COVERS = [
     of_function(undo._but_upkeep, "line.id == id and ", ""),
 ]
 
-#: Left out, the condition by which a passage finds its vector would give it all of the book's: here it gives a wrong one.
+#: Left out, the condition by which a passage finds its vector would give it all of the book's: here
+#: it gives a wrong one.
 _OTHERS_VECTORS = [
     Mutant(
         "passages_since",
@@ -224,7 +229,8 @@ COVERED: dict[str, Covered] = {
 #: Conditions that no try of an owner can miss, and why.
 _UPKEEP = "whole books are kept in order and restored for no owner and no view; other proofs do"
 _TURN = "numbers the turn within a digest that names the thread already"
-#: Statements that only a book which moves asks, and what it is laid down with: no try reaches them, a move does.
+#: Statements that only a book which moves asks, and what it is laid down with: no try reaches them,
+#: a move does.
 MOVING = frozenset(
     """
     remove_property era shelves_of_era jobs_of_era ids_on_shelf_after entry_pieces set_shelf
@@ -293,8 +299,8 @@ OFF_THE_PATH: dict[str, str] = {
         _UPKEEP,
     ),
 }
-#: What is tried more often than else where these are left out: the tries that reach them. A word stands for every
-#: mutant with a name that begins so.
+#: What is tried more often than else where these are left out: the tries that reach them. A word
+#: stands for every mutant with a name that begins so.
 FOCUS: dict[Try, tuple[str, ...]] = {
     works.forget_everything: (
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),

@@ -31,7 +31,8 @@ PAUSE_SECONDS = 0.02
 
 #: ``random``: whenever its starter likes. The others: at that point of its n-th job.
 Moment = Literal["random", "before the write", "between write and finish", "after the finish"]
-#: ``careless`` workers are controls: they give their writes no operation id, or finish before they write.
+#: ``careless`` workers are controls: they give their writes no operation id, or finish before they
+#: write.
 Manner = Literal["careful", "no operation id", "finishes first"]
 
 
@@ -85,7 +86,9 @@ def _strike(fate: Fate, here: Moment, seen: int) -> None:
 
 
 async def form(book: Book, job: Job, *, named: bool = True) -> None:
-    """Write the job's effect: one statement, under an operation id that is the same for every attempt at this job."""
+    """Write the job's effect: one statement, under an operation id that is the same for every
+    attempt at this job.
+    """
     assert job.owner is not None
     if job.payload.get("poison"):
         raise ValueError("this cannot be done")

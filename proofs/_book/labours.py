@@ -1,4 +1,6 @@
-"""Attempts by workers: a job's handler reaches only its owner's data, whatever ids it uses, and no other job."""
+"""Attempts by workers: a job's handler reaches only its owner's data, whatever ids it uses, and no
+other job.
+"""
 
 from __future__ import annotations
 

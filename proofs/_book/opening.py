@@ -1,4 +1,6 @@
-"""Opens books for proofs that do not concern the disk: without syncs, and on request without threads."""
+"""Opens books for proofs that do not concern the disk: without syncs, and on request without
+threads.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ async def _open_engine(
 
 @contextmanager
 def without_syncs(*, rewriting: bool = True) -> Iterator[None]:
-    """Open every book without syncs; if ``rewriting`` is off, erasures leave the rewriting of the file to a worker."""
+    """Open every book without syncs; if ``rewriting`` is off, erasures leave the rewriting of the
+    file to a worker.
+    """
     at_once = sqlite_engine.SCRUB_AT_ONCE_BYTES if rewriting else -1
     with (
         patch.object(engine_addresses, "_open_engine", _open_engine),
@@ -43,7 +47,9 @@ def without_syncs(*, rewriting: bool = True) -> Iterator[None]:
 
 
 class _ThreadlessFile:
-    """A file whose work runs in the caller's thread, for callers that wait for each answer anyway."""
+    """A file whose work runs in the caller's thread, for callers that wait for each answer
+    anyway.
+    """
 
     def __init__(self, path: Path) -> None:
         connector = Connector(path.resolve(), "OFF", 30.0, sqlite3.connect)

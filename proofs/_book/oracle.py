@@ -84,7 +84,7 @@ class Oracle:
     #: Where a whole era ended: its id.
     ended: dict[Owner, list[UUID]] = field(default_factory=dict)
 
-    # ── seeing ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── seeing ────────────────────────────────────────────────────────────────────────────────────
 
     def sees(self, party: Owner, view: View, id: UUID) -> bool:
         """Return True if a view of this owner may see a record."""
@@ -125,7 +125,9 @@ class Oracle:
         return frozenset(found | ({(None, frozenset())} if may_read(audience, View()) else set()))
 
     def within(self, audience: Audience, wider: Audience, writer: View) -> bool:
-        """Return True if every reader of the one may read the other; a writer may keep for itself what it sees."""
+        """Return True if every reader of the one may read the other; a writer may keep for itself
+        what it sees.
+        """
         if (
             audience.kind.value == "self"
             and may_read(wider, writer)
@@ -136,7 +138,7 @@ class Oracle:
             return wider.kind.value != "self" or wider == audience
         return self.readers(audience) <= self.readers(wider)
 
-    # ── changing ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── changing ──────────────────────────────────────────────────────────────────────────────────
 
     def learn(self, row: Row, *, run: str | None = None) -> Known:
         """Record the current state of a record; the caller checks its owner and audience."""
@@ -173,7 +175,9 @@ class Oracle:
         known.seen = {known.version: known.seen[known.version]}
 
     def citing(self, party: Owner, id: UUID) -> set[UUID]:
-        """Return a record with all of its owner's records that are derived from it, directly or not."""
+        """Return a record with all of its owner's records that are derived from it, directly or
+        not.
+        """
         found = {id}
         while True:
             own = (
@@ -187,7 +191,9 @@ class Oracle:
             found |= more
 
     def resting_on(self, ids: set[UUID]) -> set[UUID]:
-        """Return all records that an erasure of these removes: those inside them, about them, or with no other source."""
+        """Return all records that an erasure of these removes: those inside them, about them, or
+        with no other source.
+        """
         doomed = set(ids)
         while True:
             more = {

@@ -1,4 +1,6 @@
-"""A person's data in a book, with a canary in every field of every type of record, in parts to be forgotten."""
+"""A person's data in a book, with a canary in every field of every type of record, in parts to be
+forgotten.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,8 @@ class Part:
     kept: list[UUID] = field(default_factory=list)
     #: Operation ids whose every record goes, with what was asked.
     operations: list[tuple[str, Any]] = field(default_factory=list)
-    #: Words of records that stay: what is taken out, and the text and native form, or the data, that must be left.
+    #: Words of records that stay: what is taken out, and the text and native form, or the data,
+    #: that must be left.
     redactions: list[Redaction] = field(default_factory=list)
     left: dict[UUID, Any] = field(default_factory=dict)
     #: Hidden first, and erased when that is finished.
@@ -82,7 +85,8 @@ class Person:
         self.marks = marks
         self.rng = rng
         self.clock = clock
-        #: Small rows among others that grow; the more, the likelier is it that a page keeps an old copy of one.
+        #: Small rows among others that grow; the more, the likelier is it that a page keeps an old
+        #: copy of one.
         self._rows = rows
         self.owner = Owner(id=marks.name("owner"))
         self.neighbour = Owner(id="ben")
@@ -123,7 +127,7 @@ class Person:
             self.owner, name="talk", agent=self.agent, groups=[self.group]
         )
 
-    # ── (a) a memory ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── (a) a memory ──────────────────────────────────────────────────────────────────────────────
 
     async def _memory(self) -> None:
         part, mark = self.parts["memory"], self.marks
@@ -168,7 +172,9 @@ class Person:
         )
 
     async def _experience(self, part: Part, lesson: UUID) -> None:
-        """Write one line that was learnt from the person alone, and one that was also learnt from the neighbour."""
+        """Write one line that was learnt from the person alone, and one that was also learnt from
+        the neighbour.
+        """
         learnt = await self.book.experience.add(
             "guide",
             "heuristics",
@@ -198,7 +204,9 @@ class Person:
             )
 
     async def _profile(self, part: Part) -> None:
-        """Write a profile with a pinned field that an agent tried to change; the ledger names the field."""
+        """Write a profile with a pinned field that an agent tried to change; the ledger names the
+        field.
+        """
         field, schema = self.marks(f"{part.name} profile field"), self.marks(f"{part.name} schema")
         fields = {field: self.text(f"{part.name} profile")}
         made = await self.book.profiles.patch(
@@ -214,7 +222,7 @@ class Person:
         )
         part.ids.append(made.id)
 
-    # ── (b) what an agent wrote, and forgets itself ──────────────────────────────────────────────────────────────
+    # ── (b) what an agent wrote, and forgets itself ───────────────────────────────────────────────
 
     async def _agents(self) -> None:
         """Let another agent draw a conclusion that only it may read when the backups are made."""
@@ -246,10 +254,12 @@ class Person:
             self.owner, WHOLE, Actor("owner"), [c.Remember(note)], request=None, jobs=(draft,)
         )
 
-    # ── (c) words of messages that stay ──────────────────────────────────────────────────────────────────────────
+    # ── (c) words of messages that stay ───────────────────────────────────────────────────────────
 
     async def _words(self) -> None:
-        """Say things with some words beside others, and write what came from these words alone, and from more."""
+        """Say things with some words beside others, and write what came from these words alone, and
+        from more.
+        """
         part = self.parts["words"]
         part.hidden = self.rng.random() < 0.5
         talk = await self.book.thread(
@@ -317,7 +327,7 @@ class Person:
         )  # fmt: skip
         part.derived.append(told.id)
 
-    # ── (d) some messages ────────────────────────────────────────────────────────────────────────────────────────
+    # ── (d) some messages ─────────────────────────────────────────────────────────────────────────
 
     async def _messages(self) -> None:
         part, mark = self.parts["messages"], self.marks
@@ -354,7 +364,7 @@ class Person:
             groups=[self.group],
         )
 
-    # ── (e) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── (e) a thread ──────────────────────────────────────────────────────────────────────────────
 
     async def _thread(self) -> None:
         part, mark = self.parts["thread"], self.marks
@@ -390,7 +400,7 @@ class Person:
         return {"goal": self.text(f"{name} goal", 900), "summary": self.text(f"{name} summary", 6000),
                 "tool_calls": [call], "outcome": "succeeded", "tags": [mark(f"{name} episode tag")]}  # fmt: skip
 
-    # ── (f) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── (f) all the rest ──────────────────────────────────────────────────────────────────────────
 
     async def _rest(self) -> None:
         part, mark, book = self.parts["owner"], self.marks, self.book
@@ -421,10 +431,12 @@ class Person:
         await book.recall(self.owner, "garden", as_owner=True)
         await pay(book, self.clock(), self.owner, self.agent)
 
-    # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
+    # ── others, and the wear of years ─────────────────────────────────────────────────────────────
 
     async def _among_others(self) -> None:
-        """Write small rows of the person between rows of the neighbour that will grow and move them."""
+        """Write small rows of the person between rows of the neighbour that will grow and move
+        them.
+        """
         part = self.parts["memory"]
         for _ in range(self._rows // 5):
             small = [
@@ -435,7 +447,9 @@ class Person:
             self._pushing += (await self.book.memories.remember_all(self.neighbour, some)).ids()
 
     async def _wear(self) -> None:
-        """Let rows grow, shrink and disappear, so that pages split and merge with old copies in their gaps."""
+        """Let rows grow, shrink and disappear, so that pages split and merge with old copies in
+        their gaps.
+        """
         thread = await self.book.thread(self.neighbour, agent="guide")
         for number in range(4):
             said = [

@@ -1,4 +1,6 @@
-"""Races of an erasure with everything that writes for the same owner, and the states that may result."""
+"""Races of an erasure with everything that writes for the same owner, and the states that may
+result.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ async def _other_embedder(book: Book) -> StubEmbedder:
 
 
 async def form(book: Book, job: Job) -> None:
-    """Do a job's work: remember its quote, with its records as sources, in the owner's era of that time."""
+    """Do a job's work: remember its quote, with its records as sources, in the owner's era of that
+    time.
+    """
     assert job.owner is not None
     memory = Memory(
         id=new_id(),
@@ -207,7 +211,7 @@ class Race:
     def _delay(self, longest: float) -> float:
         return 0.0 if self.rng.random() < 0.4 else self.rng.uniform(0, longest)
 
-    # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── afterwards ────────────────────────────────────────────────────────────────────────────────
 
     async def judge(self, book: Book, outcomes: Sequence[Outcome], when: str) -> None:
         """Check that only allowed data is there, and all required data."""

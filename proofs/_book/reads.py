@@ -64,7 +64,9 @@ async def count(s: Session) -> None:
 
 
 def _conditions(s: Session, party: Owner, view: View) -> tuple[dict[str, Any], Any]:
-    """Return conditions for a list, and the same in plain Python; the thread may be another owner's."""
+    """Return conditions for a list, and the same in plain Python; the thread may be another
+    owner's.
+    """
     types = s.rng.choice(
         [None, ["memory"], ["message"], ["message", "episode"], ["thread"], ["profile"]]
     )

@@ -119,7 +119,9 @@ async def context(s: Session) -> None:
 
 
 async def at_the_wall(s: Session) -> None:
-    """Check that the engine already limits the reads that the book makes for recall and contexts."""
+    """Check that the engine already limits the reads that the book makes for recall and
+    contexts.
+    """
     party, view = s.someone()
     memories, engine = frozenset({RecordType.MEMORY}), s.book(party).engine
     pinned = Filter(types=memories, pinned=True, newest_first=s.rng.random() < 0.5)
@@ -145,7 +147,9 @@ async def at_the_wall(s: Session) -> None:
 
 
 async def recall_what_moved(s: Session) -> None:
-    """Check that a shared record is found by its new readers, also after more records came to their shelf."""
+    """Check that a shared record is found by its new readers, also after more records came to their
+    shelf.
+    """
     party, _ = s.someone()
     memories = [
         known
@@ -184,7 +188,9 @@ def _deed(s: Session, party: Owner, audience: Audience) -> Episode:
 
 
 async def recall_without_the_others(s: Session) -> None:
-    """Check that scores equal those of a book without other owners and without anything that this view may not see."""
+    """Check that scores equal those of a book without other owners and without anything that this
+    view may not see.
+    """
     party, view = s.someone()
     question, mode = (
         "what did we say about the garden in spring, and who dug early",

@@ -1,4 +1,6 @@
-"""Takes words out of a person's messages and documents, and checks that these keep all the others."""
+"""Takes words out of a person's messages and documents, and checks that these keep all the
+others.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ async def write_items(person: Person, part: Part, words: str, beside: str) -> No
 
 
 async def write_gone_items(person: Person, name: str) -> list[UUID]:
-    """Store items, one that changes, one that is deleted and one with a time, each full of canaries."""
+    """Store items, one that changes, one that is deleted and one with a time, each full of
+    canaries.
+    """
     ids = []
     for number in range(3):
         space = (person.marks(f"{name} item label"), "all")

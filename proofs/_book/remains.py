@@ -13,7 +13,9 @@ class Remains(Exception):
 
 
 def check_tables(path: Path, part: Part) -> None:
-    """Check that no table has anything of a forgotten part, and that records with other sources are still there."""
+    """Check that no table has anything of a forgotten part, and that records with other sources are
+    still there.
+    """
     connection = sqlite3.connect(path)
     try:
         for id in (*part.ids, *part.derived):

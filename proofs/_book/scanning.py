@@ -20,7 +20,8 @@ _WORD = re.compile(rb"zq[a-p]{14}")
 _WIDE = re.compile(rb"z\0q\0(?:[a-p]\0){14}")
 _HEX = re.compile(rb"7a71(?:6[1-9a-f]|70){14}", re.IGNORECASE)
 
-#: A vector's largest numbers: every vector that is stored begins with them, and is so found among other bytes.
+#: A vector's largest numbers: every vector that is stored begins with them, and is so found among
+#: other bytes.
 _FIRST = (127, -127, 127, 127, -127, -127, 127, -127)
 _SCALE_BYTES = 4
 _VECTOR = re.compile(re.escape(np.array(_FIRST, dtype=np.int8).tobytes()) + b".{40}", re.DOTALL)
@@ -44,7 +45,9 @@ class Marks:
         return word
 
     def name(self, label: str) -> str:
-        """Return a name that is encoded differently in JSON and in UTF-16; slices of 16 bytes are searched for."""
+        """Return a name that is encoded differently in JSON and in UTF-16; slices of 16 bytes are
+        searched for.
+        """
         name = f"Änne Müller-{''.join(self._rng.choices(_LETTERS, k=30))} straße"
         for spelling in (name.encode(), json.dumps(name)[1:-1].encode(), name.encode("utf-16-le")):
             for start in (*range(0, len(spelling) - 15, 16), len(spelling) - 16):

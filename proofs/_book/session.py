@@ -1,4 +1,6 @@
-"""A trial in one world: books for its tenants, the oracle, and random choices of owners and records."""
+"""A trial in one world: books for its tenants, the oracle, and random choices of owners and
+records.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,16 @@ EMBEDDER, OTHER_EMBEDDER = StubEmbedder(), StubEmbedder("others")
 #: How many owners ever act in a world, so that each gets far, and how many act at a time.
 _CAST, _AT_A_TIME = 14, 7
 
-#: What an owner's own earlier statements may suffer although the writer's view does not see them: a newer one under
-#: their key, the cap, and a night of their agent.
+#: What an owner's own earlier statements may suffer although the writer's view does not see them: a
+#: newer one under their key, the cap, and a night of their agent.
 _OWN_DOING = (Verb.SUPERSEDE, Verb.ARCHIVE, Verb.RESTORE)
 
 
 @dataclass(slots=True)
 class Notes:
-    """Notes of the test about a world, in addition to the oracle; they are copied with the world's file."""
+    """Notes of the test about a world, in addition to the oracle; they are copied with the world's
+    file.
+    """
 
     oracle: Oracle
     mint: Mint
@@ -62,12 +66,14 @@ class Session:
         #: Those that can be asked again word by word.
         self.repeatable: list[tuple[Owner, str, str, UUID]] = []
         self.truth = Truth(path)
-        #: Owners that act in this world, and those that may act now; everyone else must stay as they are.
+        #: Owners that act in this world, and those that may act now; everyone else must stay as
+        #: they are.
         self._cast = rng.sample(world.EVERYBODY, _CAST)
         self.actors: list[Owner] = list(self._cast)
         #: What each owner's rows came to after the last window.
         self._sums: dict[int | None, int] | None = None
-        #: Owners whose rows another's erasure rightly touched: agents who had learnt from what is gone.
+        #: Owners whose rows another's erasure rightly touched: agents who had learnt from what is
+        #: gone.
         self.touched: set[Owner] = set()
 
     @classmethod
@@ -96,7 +102,8 @@ class Session:
         """Make missing vectors, in the set that recall reads and in the second one."""
         engine = self.books[world.TENANTS[0]].engine
         for embedder in (EMBEDDER, OTHER_EMBEDDER):
-            # The oldest last, and no oftener: where a condition is left out, something may lack a vector forever.
+            # The oldest last, and no oftener: where a condition is left out, something may lack a
+            # vector forever.
             maker, lacking = (
                 VectorMaker(engine, embedder),
                 await engine.lacking(embedder.embedding, _ALL),
@@ -106,7 +113,7 @@ class Session:
         if miscounted := self.truth.lacking_vectors():
             raise Leak(f"sets of vectors lack some, or are counted wrongly: {miscounted}")
 
-    # ── picking ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── picking ───────────────────────────────────────────────────────────────────────────────────
 
     def someone(self) -> tuple[Owner, View]:
         """An owner that acts now, mostly one with a life, and a view."""
@@ -160,7 +167,7 @@ class Session:
         """How many memories an owner holds."""
         return sum(known.status == "active" for known in self.oracle.of.get(party, {}).values())
 
-    # ── judging ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── judging ───────────────────────────────────────────────────────────────────────────────────
 
     async def told(
         self, asking: Awaitable[T], party: Owner, view: View, what: str
@@ -178,7 +185,9 @@ class Session:
     async def only_if(
         self, allowed: bool, asking: Awaitable[T], party: Owner, view: View, what: str
     ) -> T | None:
-        """The answer where it is allowed, and NotFound where it is not; anything else is a leak or a fault."""
+        """The answer where it is allowed, and NotFound where it is not; anything else is a leak or
+        a fault.
+        """
         answer = await self.told(asking, party, view, what)
         if isinstance(answer, MemorandaError):
             if isinstance(answer, NotFound) and not allowed:
@@ -190,7 +199,7 @@ class Session:
             )
         return answer
 
-    # ── taking in what was written ───────────────────────────────────────────────────────────────────────────────
+    # ── taking in what was written ────────────────────────────────────────────────────────────────
 
     def absorb(
         self,
@@ -203,8 +212,9 @@ class Session:
         run: str | None = None,
         asked: Iterable[UUID] | None = None,
     ) -> list[Known]:
-        """Hold a receipt against what truly stands: ``born`` is the audience of new records, ``moved`` the new one
-        of a record that was shared, ``asked`` the only ids that might change."""
+        """Hold a receipt against what truly stands: ``born`` is the audience of new records,
+        ``moved`` the new one of a record that was shared, ``asked`` the only ids that might change.
+        """
         if receipt.owner != party:
             raise Leak(f"a receipt for {party.parts} is of {receipt.owner.parts}")
         changed = []
@@ -269,7 +279,7 @@ class Session:
             party, taught_by
         )
 
-    # ── the others ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the others ────────────────────────────────────────────────────────────────────────────────
 
     async def window(self, tries: Sequence[Callable[[Session], Awaitable[None]]]) -> None:
         """Let a few owners act, and find everyone else as they were."""

@@ -38,7 +38,9 @@ def _named(s: Session, party: Owner, view: View, space: Sequence[str], name: str
 
 
 async def put(s: Session) -> None:
-    """Store an item, for readers among whom the writer may not be, over one that others may have."""
+    """Store an item, for readers among whom the writer may not be, over one that others may
+    have.
+    """
     party, view = s.someone()
     space, name = s.rng.choice(_SPACES), s.rng.choice(_NAMES)
     readers = s.audience(view) if s.rng.random() < 0.7 else None

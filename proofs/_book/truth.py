@@ -1,4 +1,6 @@
-"""Reads a book's tables directly, without the product: current records, and a fingerprint for each owner."""
+"""Reads a book's tables directly, without the product: current records, and a fingerprint for each
+owner.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,9 @@ class Truth:
         return set() if row is None else {UUID(hex=line[2]) for line in json.loads(row[0])["l"]}
 
     def belongings(self) -> dict[str, int]:
-        """How many rows of each kind an erasure counts; ``blank`` are the earlier versions without content."""
+        """How many rows of each kind an erasure counts; ``blank`` are the earlier versions without
+        content.
+        """
         counted = {
             "versions": "versions",
             "blank": "versions WHERE body = ''",
@@ -171,7 +175,9 @@ class Truth:
         ]  # fmt: skip
 
     def calls(self) -> list[tuple[str, int]]:
-        """How many calls to language models each tenant's owners have come to, those who are no more among them."""
+        """How many calls to language models each tenant's owners have come to, those who are no
+        more among them.
+        """
         query = "SELECT tenant, sum(calls) FROM spent GROUP BY tenant ORDER BY tenant"
         return self._connection.execute(query).fetchall()
 
@@ -184,7 +190,9 @@ class Truth:
         return self._connection.execute(query).fetchall()
 
     def lacking_vectors(self) -> list[tuple[str, int, int, int]]:
-        """The sets without a vector for every passage, or with another count: name, count, vectors, passages."""
+        """The sets without a vector for every passage, or with another count: name, count, vectors,
+        passages.
+        """
         query = """SELECT name, count,
             (SELECT count(*) FROM vectors AS v JOIN terms AS t ON t.record = v.place & 1099511627775
              WHERE v.place >> 40 = s.no), (SELECT count(*) FROM terms) FROM vector_sets AS s"""
@@ -192,7 +200,9 @@ class Truth:
         return [found for found in sets if len({*found[1:]}) > 1]
 
     def fingerprints(self) -> dict[int | None, int]:
-        """For each owner's number what its rows in all tables come to, in whatever order they lie."""
+        """For each owner's number what its rows in all tables come to, in whatever order they
+        lie.
+        """
         sums: dict[int | None, int] = {}
         self._connection.execute("BEGIN")
         for table, query in _TABLES.items():

@@ -1,4 +1,6 @@
-"""Attempts to forget, use, repeat and work on another owner's data, or data of an era that has ended."""
+"""Attempts to forget, use, repeat and work on another owner's data, or data of an era that has
+ended.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ async def forget(s: Session) -> None:
 
 
 async def redact_refused(s: Session) -> None:
-    """Words of a message are taken out by nobody who does not see it, and by no agent that did not write it."""
+    """Words of a message are taken out by nobody who does not see it, and by no agent that did not
+    write it.
+    """
     party, view = s.someone()
     id = s.pick(party, view, "message")
     known, seen = s.oracle.records[id], s.oracle.sees(party, view, id)
@@ -89,7 +93,9 @@ async def redact_refused(s: Session) -> None:
 
 @contextmanager
 def _whole_receipts(s: Session, party: Owner) -> Iterator[list[ErasureReceipt]]:
-    """Note the receipts of erasures as the engine gives them, before the book leaves out what the view may not see."""
+    """Note the receipts of erasures as the engine gives them, before the book leaves out what the
+    view may not see.
+    """
     engine, noted = s.book(party).engine, list[ErasureReceipt]()
     erase = engine.erase
 
@@ -176,7 +182,9 @@ async def forget_everything(s: Session) -> None:
 
 
 async def old_era(s: Session) -> None:
-    """Work for an owner as it was before an erasure is refused, and so is work in another owner's era."""
+    """Work for an owner as it was before an erasure is refused, and so is work in another owner's
+    era.
+    """
     party, view = s.someone()
     other = s.rng.choice(world.EVERYBODY)
     eras = [*s.oracle.ended.get(party, ()), *s.oracle.ended.get(other, ())]
@@ -299,7 +307,9 @@ async def experience(s: Session) -> None:
 
 
 async def night(s: Session) -> None:
-    """A night of an agent archives what that agent wrote of that owner, and tells no more than the agent reads."""
+    """A night of an agent archives what that agent wrote of that owner, and tells no more than the
+    agent reads.
+    """
     party, _ = s.someone()
     agent, book = s.rng.choice(world.AGENTS), s.book(party)
     view = View(agent=agent)
@@ -324,7 +334,9 @@ async def night(s: Session) -> None:
 
 
 async def archived_limit(s: Session) -> None:
-    """At the limit of archived memories a write is refused with the number of the owner's own, and of nobody else's."""
+    """At the limit of archived memories a write is refused with the number of the owner's own, and
+    of nobody else's.
+    """
     party, _ = s.someone()
     book, seen = s.book(party), list(s.oracle.visible(party, WHOLE))
     memories = [known for known in seen if known.type == "memory"]

@@ -1,4 +1,6 @@
-"""A book full of owners with similar names: tenants, owners, agents and groups, with records of every type."""
+"""A book full of owners with similar names: tenants, owners, agents and groups, with records of
+every type.
+"""
 
 from __future__ import annotations
 
@@ -105,11 +107,14 @@ class Builder:
         self._learn = learn
 
     async def populate(self, party: Owner, taught_by: UUID | None) -> UUID | None:
-        """Everything that an owner of its kind has; gives a record from which an agent may learn."""
+        """Everything that an owner of its kind has; gives a record from which an agent may
+        learn.
+        """
         match party.kind:
             case OwnerKind.AGENT:
                 await self._write(party, *self._experience(party, taught_by))
-                # An agent's ledger is longer than its users': their positions must not be mistaken for each other.
+                # An agent's ledger is longer than its users': their positions must not be mistaken
+                # for each other.
                 for number in range(40):
                     settings = {"number": number}
                     await self._write(

@@ -61,7 +61,9 @@ async def remember(s: Session) -> None:
 
 
 async def remember_for_another(s: Session) -> None:
-    """Check that an agent cannot write its conclusions for readers who could not read their sources."""
+    """Check that an agent cannot write its conclusions for readers who could not read their
+    sources.
+    """
     party, view = (
         s.rng.choice(s.actors),
         s.rng.choice([view for view in world.VIEWS if view.agent is not None]),
@@ -91,7 +93,9 @@ async def remember_for_another(s: Session) -> None:
 def born_as(
     s: Session, grounds: Sequence[UUID], audience: Audience | None, view: View
 ) -> Audience | None:
-    """Return the audience of a record with these sources: the requested one, if all its readers may read the sources."""
+    """Return the audience of a record with these sources: the requested one, if all its readers may
+    read the sources.
+    """
     bearing = [s.oracle.records[id].audience for id in grounds]
     if audience is not None and not may_read(audience, view):
         return None
@@ -123,7 +127,9 @@ def _expected_refusal(
 def _losers_unseen(
     s: Session, receipt: Receipt, losers: Sequence[UUID], party: Owner, view: View
 ) -> None:
-    """Check that a view cannot supersede what it does not see; the receipt says that there is no such memory."""
+    """Check that a view cannot supersede what it does not see; the receipt says that there is no
+    such memory.
+    """
     for id in losers:
         known = s.oracle.records[id]
         touched = any(item.id == id and item.verb == "supersede" for item in receipt.items)

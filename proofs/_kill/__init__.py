@@ -1,1 +1,3 @@
-"""Parts of the kill proof: marks that outlive a process, the writer that is killed, and the check afterwards."""
+"""Parts of the kill proof: marks that outlive a process, the writer that is killed, and the check
+afterwards.
+"""

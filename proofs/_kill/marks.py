@@ -1,4 +1,6 @@
-"""Marks in shared memory that outlive a killed process, and the watched connection that makes them."""
+"""Marks in shared memory that outlive a killed process, and the watched connection that makes
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ class Point(StrEnum):
     WITHIN = "between writes of one operation"
     BETWEEN = "between operations"
     BEFORE_COMMIT = "before commit"
-    #: Python cannot time a signal between the log's write and its sync: these kill anywhere inside the commit.
+    #: Python cannot time a signal between the log's write and its sync: these kill anywhere inside
+    #: the commit.
     IN_COMMIT = "inside commit"
     AFTER_COMMIT = "after commit"
     TELLING = "between receipts"
@@ -30,7 +33,8 @@ class Point(StrEnum):
     ANY_TIME = "at any time"
 
 
-#: Points at which the writer kills itself; at the others the test does, a moment after the announcement.
+#: Points at which the writer kills itself; at the others the test does, a moment after the
+#: announcement.
 OWN_HAND = frozenset(Point) - {Point.IN_COMMIT, Point.CHECKPOINT, Point.ANY_TIME}
 
 
@@ -52,7 +56,9 @@ class Place(IntEnum):
 
 
 class Marks:
-    """A few counters that the test reads after their process has died; each is written by one thread only."""
+    """A few counters that the test reads after their process has died; each is written by one
+    thread only.
+    """
 
     _NAMES = ("place", "commits", "writes", "done", "told", "group", "largest", "stop")
 
@@ -80,7 +86,9 @@ class Marks:
 
 @dataclass(slots=True)
 class Aim:
-    """The moment of a writer's death: at its n-th commit, or the first later one that reaches the point."""
+    """The moment of a writer's death: at its n-th commit, or the first later one that reaches the
+    point.
+    """
 
     point: Point
     commit: int
@@ -91,7 +99,9 @@ class Aim:
 
 
 class Watch:
-    """Watches the writing connection's statements, keeps the marks, and kills the process at the chosen point."""
+    """Watches the writing connection's statements, keeps the marks, and kills the process at the
+    chosen point.
+    """
 
     def __init__(
         self, marks: Marks, aim: Aim | None, signal_harness: Callable[[bytes], None]
@@ -169,8 +179,8 @@ class Watch:
         """Die here if the chosen point lies between a receipt and its caller."""
         marks = self._marks
         some_told = marks["told"] > self._told_before
-        # Where a commit takes no time, groups of three are rare, and on a busy machine groups of two: after a while one
-        # caller that still waits is enough, and then any caller.
+        # Where a commit takes no time, groups of three are rare, and on a busy machine groups of
+        # two: after a while one caller that still waits is enough, and then any caller.
         waited = 0 if self._aim is None else marks["commits"] - self._aim.commit
         some_told = some_told or waited > _LATE
         self._strike(

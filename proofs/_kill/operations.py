@@ -1,4 +1,6 @@
-"""The operations of the kill proof as plain data, so that an interrupted one can be sent again unchanged."""
+"""The operations of the kill proof as plain data, so that an interrupted one can be sent again
+unchanged.
+"""
 
 from __future__ import annotations
 

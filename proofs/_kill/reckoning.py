@@ -1,4 +1,6 @@
-"""The check of a book after a kill: every acknowledged operation is there, and each other one fully or not at all."""
+"""The check of a book after a kill: every acknowledged operation is there, and each other one fully
+or not at all.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ class Reckoning:
     async def check(
         self, lately: Sequence[tuple[Operation, dict[str, Any] | None]], *, thorough: bool
     ) -> None:
-        """Open the book after a kill, compare it with the receipts, and send unanswered operations again."""
+        """Open the book after a kill, compare it with the receipts, and send unanswered operations
+        again.
+        """
         async with self.open() as book:
             unanswered = [operation for operation, answer in lately if answer is None]
             refused = [
@@ -156,7 +160,9 @@ class Reckoning:
     async def _send_again(
         self, book: Book, operation: Operation, landed: dict[str, Any] | None
     ) -> None:
-        """Send the same request with the same id; check for one result, whether the kill came before or after it."""
+        """Send the same request with the same id; check for one result, whether the kill came
+        before or after it.
+        """
         self.resent += 1
         try:
             receipt = await perform(book, operation)

@@ -1,4 +1,6 @@
-"""The process that is killed: it warms up first, and logs its receipts in a file beside the book."""
+"""The process that is killed: it warms up first, and logs its receipts in a file beside the
+book.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,9 @@ class _Writer:
             await engine.file.checkpoint()
 
     def _say(self, line: dict[str, Any]) -> None:
-        """Write in one system call, so that a line written before a kill is complete in the file, but perhaps for the last one."""
+        """Write in one system call, so that a line written before a kill is complete in the file,
+        but perhaps for the last one.
+        """
         os.write(self._log, json.dumps(line).encode() + b"\n")
 
 
@@ -128,7 +132,8 @@ def spelled(receipt: Receipt) -> dict[str, Any]:
 
 def said(log: Path) -> list[tuple[Operation, dict[str, Any] | None]]:
     """Return each operation with its answer; None if there was no answer."""
-    # The system may cut the write of a line short when it kills the process: nobody has read what has no end.
+    # The system may cut the write of a line short when it kills the process: nobody has read what
+    # has no end.
     whole = log.read_bytes().split(b"\n")[:-1] if log.exists() else []
     lines = [json.loads(line) for line in whole]
     answers = {

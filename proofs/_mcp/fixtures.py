@@ -1,4 +1,6 @@
-"""The tools, resources and prompts that the official conformance runner asks a server for, by its names."""
+"""The tools, resources and prompts that the official conformance runner asks a server for, by its
+names.
+"""
 
 from __future__ import annotations
 

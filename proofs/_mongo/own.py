@@ -1,4 +1,6 @@
-"""MongoDB servers for a proof: books in databases of their own; servers are killed, frozen and started again."""
+"""MongoDB servers for a proof: books in databases of their own; servers are killed, frozen and
+started again.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class OwnSet:
         self._members = [Mongod() for _ in range(3)]
         self._numbers = itertools.count(1)
         self._struck: list[Mongod] = []
-        #: What the next ``kill`` does: it kills or freezes the primary, or kills the secondaries and then the primary.
+        #: What the next ``kill`` does: it kills or freezes the primary, or kills the secondaries
+        #: and then the primary.
         self.way = "kill"
 
     def __enter__(self) -> Self:
@@ -130,7 +133,9 @@ class OwnSet:
             self._struck = [primary]
 
     def start_again(self) -> None:
-        """Wait for another primary, then let the struck one come back, and wait until it has caught up."""
+        """Wait for another primary, then let the struck one come back, and wait until it has caught
+        up.
+        """
         self._until_primary()
         struck, self._struck = self._struck, []
         for member in struck:

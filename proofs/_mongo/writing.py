@@ -1,4 +1,6 @@
-"""The process that writes to a book on a MongoDB server until it is killed, and the check of that book."""
+"""The process that writes to a book on a MongoDB server until it is killed, and the check of that
+book.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Random work during which the book moves from memory to another engine and back, with the same result everywhere."""
+"""Random work during which the book moves from memory to another engine and back, with the same
+result everywhere.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class Unlike(Exception):
 
 
 async def carried(rng: random.Random, opening: Awaitable[Engine], mutation: Mutation) -> None:
-    """Move a book to an engine on which a copy was begun before, and back, with the mutation; raise Unlike if anything differs."""
+    """Move a book to an engine on which a copy was begun before, and back, with the mutation; raise
+    Unlike if anything differs.
+    """
     source, back = InMemoryEngine(), InMemoryEngine()
     target = await opening
     try:
@@ -86,7 +90,9 @@ async def _move(source: Engine, target: Engine, mutation: Mutation) -> None:
 
 @contextmanager
 def _noticing() -> Iterator[None]:
-    """Raise ``Unlike`` if the copy's comparison, or a key of a table, notices rows that are another's."""
+    """Raise ``Unlike`` if the copy's comparison, or a key of a table, notices rows that are
+    another's.
+    """
     try:
         yield
     except StorageError as error:

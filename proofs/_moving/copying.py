@@ -1,4 +1,6 @@
-"""The process that copies: it kills itself at a named step, is killed at any time, or runs to its end."""
+"""The process that copies: it kills itself at a named step, is killed at any time, or runs to its
+end.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.ports import Engine
 from memoranda.storage.writes import EmptyBook
 
-#: The steps at which a copier kills itself: it marks the source, and calls the target; ``pieces`` is read to compare.
+#: The steps at which a copier kills itself: it marks the source, and calls the target; ``pieces``
+#: is read to compare.
 STEPS = ("mark", "arrive", "lay_book", "lay_frame", "lay", "pieces")
 #: The steps by which a copy ends: "moved" tells the source, and "end_arrival" the target.
 ENDS = ("moved", "end_arrival")
@@ -29,7 +32,9 @@ NOTICED = 3
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The call before or after which the process kills itself; at the latest it does so before the copy ends."""
+    """The call before or after which the process kills itself; at the latest it does so before the
+    copy ends.
+    """
 
     step: str
     call: int

@@ -1,4 +1,6 @@
-"""The check of a moved book: nothing acknowledged is missing, nothing forgotten is there, both sides are equal."""
+"""The check of a moved book: nothing acknowledged is missing, nothing forgotten is there, both
+sides are equal.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Unlike(Exception):
 
 
 async def judge(source: str, target: str, folder: Path) -> str:
-    """Compare the target with the source, and both with the processes' receipts; raise if they differ."""
+    """Compare the target with the source, and both with the processes' receipts; raise if they
+    differ.
+    """
     engines = [await open_engine(address, create=False) for address in (source, target)]
     try:
         here, there = engines
@@ -79,7 +83,9 @@ async def _ledger(engine: Engine, owner: Owner) -> list[Entry]:
 async def _acknowledged(
     there: Engine, written: list[dict[str, Any]], erased: list[dict[str, Any]]
 ) -> None:
-    """Check that each acknowledged write is there by its operation id, except those possibly before their owner's erasure."""
+    """Check that each acknowledged write is there by its operation id, except those possibly before
+    their owner's erasure.
+    """
     ends = _ends(erased)
     gone = {id for line in erased for id in line.get("ids", ())}
     for line in written:
@@ -99,7 +105,9 @@ async def _acknowledged(
 
 
 def _ends(erased: list[dict[str, Any]]) -> dict[Owner, float]:
-    """Return until when an owner's data may have been forgotten; for ever if that call got no answer."""
+    """Return until when an owner's data may have been forgotten; for ever if that call got no
+    answer.
+    """
     ends: dict[Owner, float] = {}
     before = -inf
     for line in erased:
@@ -114,7 +122,9 @@ def _ends(erased: list[dict[str, Any]]) -> dict[Owner, float]:
 
 
 async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
-    """Check that no row of the target contains forgotten data, and that it cannot be written again."""
+    """Check that no row of the target contains forgotten data, and that it cannot be written
+    again.
+    """
     for owner in _PEOPLE:
         back = {str(record.id) for record in await Pen(there, owner).scan()} & gone
         if back:
@@ -135,7 +145,9 @@ async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
 
 
 async def _in_no_row(there: Engine, canaries: set[str]) -> None:
-    """Check that no row on a server contains forgotten data; another proof checks the server's files."""
+    """Check that no row on a server contains forgotten data; another proof checks the server's
+    files.
+    """
     server = getattr(there, "server", None)
     if server is None:
         return

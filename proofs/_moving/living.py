@@ -1,4 +1,6 @@
-"""Processes that write to a book, and one that forgets, while it moves: each logs its receipts in a file."""
+"""Processes that write to a book, and one that forgets, while it moves: each logs its receipts in a
+file.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""Tools of the power-cut proof: a record of file operations, a disk that may lose writes, and its images."""
+"""Tools of the power-cut proof: a record of file operations, a disk that may lose writes, and its
+images.
+"""

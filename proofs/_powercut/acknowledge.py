@@ -9,7 +9,9 @@ from proofs._powercut.record import MARKS
 
 
 class Acknowledgements:
-    """One mark a line: it is recorded when `mark` returns, after every operation that ended before."""
+    """One mark a line: it is recorded when `mark` returns, after every operation that ended
+    before.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._descriptor = os.open(folder / MARKS, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)

@@ -1,4 +1,6 @@
-"""A model of the disk: durable content, pending writes, and the results that a power cut may leave."""
+"""A model of the disk: durable content, pending writes, and the results that a power cut may
+leave.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from proofs._powercut.record import BrokenRecord, Event, Kind
 #: Bytes that a disk writes whole or not at all.
 SECTOR = 512
 
-#: The chance that a pending operation, named by its sequence, has reached the disk when the power goes.
+#: The chance that a pending operation, named by its sequence, has reached the disk when the power
+#: goes.
 Fate = Callable[[int], float]
 
 #: What a folder holds: the bytes of each file by its path; None is a directory.
@@ -22,7 +25,9 @@ Contents = dict[str, bytes | None]
 
 @dataclass(slots=True, eq=False)
 class StoredFile:
-    """A file by its number, under any name: its durable content, and the writes after the last sync."""
+    """A file by its number, under any name: its durable content, and the writes after the last
+    sync.
+    """
 
     durable: bytearray = field(default_factory=bytearray)
     pending: list[Event] = field(default_factory=list)
@@ -41,7 +46,9 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NameChange:
-    """A pending change of a directory, one step of the file system: a rename happens completely or not at all."""
+    """A pending change of a directory, one step of the file system: a rename happens completely or
+    not at all.
+    """
 
     sequence: int
     directory: str
@@ -58,7 +65,9 @@ class NameChange:
 
 
 class Disk:
-    """A disk that replays a record event by event, and returns what a power cut at any point may leave."""
+    """A disk that replays a record event by event, and returns what a power cut at any point may
+    leave.
+    """
 
     def __init__(self, trusted_sync: Callable[[], bool] = lambda: True) -> None:
         self._trusted_sync = trusted_sync
@@ -91,7 +100,9 @@ class Disk:
                 raise BrokenRecord(f"event {event.sequence} could not be recorded")
 
     def pending(self) -> list[int]:
-        """Return the sequence numbers of unsynced operations of every file that may appear after a power cut."""
+        """Return the sequence numbers of unsynced operations of every file that may appear after a
+        power cut.
+        """
         reachable = {id(file): file for file in self._durable_names.values() if file is not None}
         reachable |= {
             id(change.target): change.target
@@ -158,8 +169,9 @@ class Disk:
 class _Survivors:
     """One file's content while the pending operations are dealt out over it.
 
-    A sector has a history: the disk holds one of the states that it went through, so once a write to it is
-    lost, later ones are lost to it as well. Sectors are independent of each other, and so is the length.
+    A sector has a history: the disk holds one of the states that it went through, so once a write
+    to it is lost, later ones are lost to it as well. Sectors are independent of each other, and so
+    is the length.
     """
 
     def __init__(self, durable: bytearray, rng: random.Random) -> None:

@@ -45,7 +45,9 @@ class Outcome:
 
 
 def record(workload: str, arguments: list[str]) -> list[Event]:
-    """Record what `module:function`, called with an empty folder and the arguments, does to that folder."""
+    """Record what `module:function`, called with an empty folder and the arguments, does to that
+    folder.
+    """
     with tempfile.TemporaryDirectory(prefix="power-cut-") as room:
         place = Path(room).resolve()
         folder, log = place / "folder", place / "log"
@@ -77,9 +79,11 @@ def judge(
     lying_syncs: float = 0.0,
     keep: bool = False,
 ) -> Outcome:
-    """Check this many images; with `lying_syncs`, a share of the syncs did not do what they promised.
+    """Check this many images; with `lying_syncs`, a share of the syncs did not do what they
+    promised.
 
-    With `keep`, the first image that fails stays on this machine, as it was before the check opened it.
+    With `keep`, the first image that fails stays on this machine, as it was before the check opened
+    it.
     """
     struck = acknowledged = missing = 0
     losses: list[str] = []

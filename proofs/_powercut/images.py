@@ -1,4 +1,6 @@
-"""The images that a power cut may leave of a recorded folder, each with the writes acknowledged by then."""
+"""The images that a power cut may leave of a recorded folder, each with the writes acknowledged by
+then.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Image:
 def images(
     events: list[Event], rng: random.Random, count: int, lying_syncs: float = 0.0
 ) -> Iterator[Image]:
-    """Yield this many images, in the order of their cuts; as a control, a share of the syncs may do nothing."""
+    """Yield this many images, in the order of their cuts; as a control, a share of the syncs may do
+    nothing.
+    """
     disk = Disk(trusted_sync=lambda: lying_syncs == 0.0 or rng.random() >= lying_syncs)
     acknowledged: list[str] = []
     followed = 0
@@ -77,7 +81,9 @@ def final_contents(events: list[Event]) -> Contents:
 
 
 def _cuts(events: list[Event], rng: random.Random, count: int) -> list[int]:
-    """Return random points between events, more of them near syncs, marks, checkpoints and changes of names."""
+    """Return random points between events, more of them near syncs, marks, checkpoints and changes
+    of names.
+    """
     logs = {
         event.inode for event in events if event.kind is Kind.CREATE and event.path.endswith("-wal")
     }

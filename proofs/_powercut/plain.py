@@ -14,7 +14,9 @@ _GROUPS = 150
 
 
 def workload(folder: Path, synchronous: str, seed: str) -> None:
-    """Groups of rows, each in one transaction, acknowledged after its commit; checkpoints in between."""
+    """Groups of rows, each in one transaction, acknowledged after its commit; checkpoints in
+    between.
+    """
     rng = random.Random(seed)
     acknowledgements = Acknowledgements(folder)
     number = 0
@@ -51,7 +53,9 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
 
 
 def check(folder: Path, acknowledged: tuple[str, ...]) -> None:
-    """The file opens and is whole, every acknowledged group is there, and no group is there in part."""
+    """The file opens and is whole, every acknowledged group is there, and no group is there in
+    part.
+    """
     try:
         with contextlib.closing(_opened(folder / "plain.sqlite", "FULL")) as connection:
             verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]

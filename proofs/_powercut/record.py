@@ -29,7 +29,9 @@ class Kind(enum.IntEnum):
 
 
 class BrokenRecord(Exception):
-    """The log is not a whole and faithful account of the folder, so nothing can be concluded from it."""
+    """The log is not a whole and faithful account of the folder, so nothing can be concluded from
+    it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Event:
     inode: int = 0
     #: Of a WRITE in bytes; of a LENGTH the new length; of a SYNC_END the sequence of its begin.
     offset: int = 0
-    #: Relative to the folder; of a sync only where a directory is synced ("." is the folder itself).
+    #: Relative to the folder; of a sync only where a directory is synced ("." is the folder
+    #: itself).
     path: str = ""
     #: The new name of a RENAME or LINK.
     other: str = ""
@@ -52,7 +55,9 @@ class Event:
 
 
 def parsed(log: bytes) -> list[Event]:
-    """Return the events of a log; refuse a log with gaps or with operations that could not be recorded."""
+    """Return the events of a log; refuse a log with gaps or with operations that could not be
+    recorded.
+    """
     events: list[Event] = []
     position = 0
     while position < len(log):

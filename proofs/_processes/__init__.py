@@ -1,1 +1,3 @@
-"""Parts of the processes proof: work done at once, files opened at once, and reads of others' writes."""
+"""Parts of the processes proof: work done at once, files opened at once, and reads of others'
+writes.
+"""

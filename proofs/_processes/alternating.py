@@ -1,4 +1,6 @@
-"""Two processes with the same file open: one writes or makes vectors, and the other reads at once."""
+"""Two processes with the same file open: one writes or makes vectors, and the other reads at
+once.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from memoranda.testing.embedder import StubEmbedder
 from proofs._processes.together import Wrong, fork
 
 OWNERS = tuple(f"owner {number}" for number in range(6))
-#: Reembedding goes from one to the other, and back; a question's vector has as many numbers in both.
+#: Reembedding goes from one to the other, and back; a question's vector has as many numbers in
+#: both.
 EMBEDDERS = (StubEmbedder("one"), StubEmbedder("two"))
 _LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 #: So many words are spoken; few enough that others say them too.

@@ -1,4 +1,6 @@
-"""Processes that fill one owner's memory at once: no agent exceeds its limit, and none keeps another out."""
+"""Processes that fill one owner's memory at once: no agent exceeds its limit, and none keeps
+another out.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ _POT = Limits(memories_per_agent=CAP, memories_per_owner=len(_AGENTS) * CAP)
 def filled(
     address: Path | str, controls: tuple[Path | str, Path | str], count: int, seed: int
 ) -> str:
-    """Fill an owner's memory from several processes; two controls, each in a book of its own, must be noticed."""
+    """Fill an owner's memory from several processes; two controls, each in a book of its own, must
+    be noticed.
+    """
     refused, archived = _fill(address, count, seed, _LIMITS)
     with patch.object(batch, "make_room", _nothing):
         _must_fail("at most", controls[0], count, seed, _LIMITS)
@@ -108,7 +112,9 @@ async def _within(book: Book, agent: str | None) -> None:
 
 
 async def _check(address: Path | str, limits: Limits, pinned: set[UUID]) -> int:
-    """Check the limits, that another agent has room, and that no thread was passed over; return the archived."""
+    """Check the limits, that another agent has room, and that no thread was passed over; return the
+    archived.
+    """
     async with memoranda.open(address, limits=limits, models=None, worker=False) as book:
         await book.form(OWNER, as_owner=True)
         await book.jobs.run()

@@ -1,4 +1,6 @@
-"""Several processes create or migrate the same file at the same moment; an older program is refused."""
+"""Several processes create or migrate the same file at the same moment; an older program is
+refused.
+"""
 
 from __future__ import annotations
 

@@ -181,7 +181,9 @@ async def _used(owner: Owner, view: View, number: int, engine: Engine) -> Any:
 
 
 async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
-    """Return the ids of records that left each shelf, as this view reads them; what left twice may be there twice."""
+    """Return the ids of records that left each shelf, as this view reads them; what left twice may
+    be there twice.
+    """
     deltas = await engine.since(owner, view, lambda shelf: 0)
     return sorted(
         (repr(shelf.audience), sorted(set(delta.gone))) for shelf, delta in deltas if delta.gone

@@ -1,4 +1,6 @@
-"""A book on a server in which a person's data is forgotten part by part and searched for in the server's files."""
+"""A book on a server in which a person's data is forgotten part by part and searched for in the
+server's files.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,8 @@ class Life:
     ) -> None:
         """Write the data, forget it in these parts, and search the files after each.
 
-        ``sampled`` is a control, in which the server samples every column; ``clearing`` clears the files, as the book does.
+        ``sampled`` is a control, in which the server samples every column; ``clearing`` clears the
+        files, as the book does.
         """
         opened = memoranda.open(
             self._address, limits=_LIMITS, clock=self._clock, embed=self._embedders[0], worker=False
@@ -105,7 +108,9 @@ class Life:
         await VectorMaker(book.engine, self._embedders[1]).catch_up()
 
     async def _analyse(self, book: Book, *, sampled: bool) -> None:
-        """Do as administrator what the server does by itself at times, so that all of it is in the files."""
+        """Do as administrator what the server does by itself at times, so that all of it is in the
+        files.
+        """
         schema = engine_of(book).server.schema
         if sampled:
             await self._server.said(

@@ -92,7 +92,9 @@ async def _put(address: str, count: int) -> None:
 
 
 def is_taken(server: MakesBooks, *, trusting: bool) -> bool:
-    """True if a worker whose clock is ahead takes the job that one behind does; ``trusting`` is a control: each uses its own clock."""
+    """True if a worker whose clock is ahead takes the job that one behind does; ``trusting`` is a
+    control: each uses its own clock.
+    """
     return asyncio.run(_is_taken(server.new_book(), trusting))
 
 

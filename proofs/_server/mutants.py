@@ -1,4 +1,6 @@
-"""Mutants of the engine: one condition that limits a statement to an owner or a shelf is left out for a while."""
+"""Mutants of the engine: one condition that limits a statement to an owner or a shelf is left out
+for a while.
+"""
 
 from __future__ import annotations
 

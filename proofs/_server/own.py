@@ -1,4 +1,6 @@
-"""Starts a server in a folder, with an ordinary role that creates books; kills it and starts it again."""
+"""Starts a server in a folder, with an ordinary role that creates books; kills it and starts it
+again.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class OwnServer:
         self._numbers = itertools.count(1)
         self._server: Any = None
         self._watcher: subprocess.Popen[bytes] | None = None
-        #: Addresses of the database of books: that of whoever may do anything, and that of the ordinary role.
+        #: Addresses of the database of books: that of whoever may do anything, and that of the
+        #: ordinary role.
         self.administrator = self.url = ""
 
     def __enter__(self) -> Self:
@@ -96,7 +99,9 @@ class OwnServer:
             await connection.close()
 
     def kill(self) -> None:
-        """Kill every process of the server at once, as a power cut would, and wait until they are gone."""
+        """Kill every process of the server at once, as a power cut would, and wait until they are
+        gone.
+        """
         first = psutil.Process(self._server.get_pid())
         first.send_signal(signal.SIGSTOP)  # so that it starts no others meanwhile
         processes = [first, *first.children(recursive=True)]
@@ -108,7 +113,8 @@ class OwnServer:
             for process in processes
         ):
             time.sleep(0.002)
-        # Where nobody asks for a dead process's status its number is not free yet, and seems to run.
+        # Where nobody asks for a dead process's status its number is not free yet, and seems to
+        # run.
         for stale in (self.folder / "postmaster.pid", *self.folder.glob(".s.PGSQL.*")):
             stale.unlink(missing_ok=True)
 

@@ -170,7 +170,9 @@ def reason(mutant: Mutant) -> str:
 
 
 def needed() -> list[Mutant]:
-    """Return conditions that are needed, and those needed once the conditions that imply them are left out, too."""
+    """Return conditions that are needed, and those needed once the conditions that imply them are
+    left out, too.
+    """
     every = list(of_statements())
     alone = [mutant for mutant in every if not reason(mutant)]
     together = {m.statement: m.with_all_others() for m in every if reason(m) == _ON_SHELF}

@@ -15,7 +15,9 @@ _PATIENCE_SECONDS, _PAUSE_SECONDS = 5.0, 0.05
 
 
 def watch(room: Path, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a process that stops the server and removes its folder when this process ends, however it ends."""
+    """Start a process that stops the server and removes its folder when this process ends, however
+    it ends.
+    """
     # In a session of its own: whoever stops a proof kills its whole group.
     command = [sys.executable, __file__, str(room), str(folder)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)

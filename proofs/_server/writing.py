@@ -1,4 +1,6 @@
-"""The process that writes to a book on a server until it is killed, and logs its receipts in a file."""
+"""The process that writes to a book on a server until it is killed, and logs its receipts in a
+file.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,9 @@ class Writer:
                 known[owner].learn(operation, receipt)
 
     def _say(self, line: dict[str, Any]) -> None:
-        """Write in one system call, so that a line written before a kill is complete in the file."""
+        """Write in one system call, so that a line written before a kill is complete in the
+        file.
+        """
         os.write(self._log, json.dumps(line).encode() + b"\n")
 
 
@@ -131,7 +135,7 @@ class ServerReckoning(Reckoning):
         return await server.read(read, whole=True)
 
 
-# ── death ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── death ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def striking(after: int) -> Callable[[], None]:

@@ -1,4 +1,6 @@
-"""Requests that ask for what is another's: each as a change of a valid request, with a twin that names nobody."""
+"""Requests that ask for what is another's: each as a change of a valid request, with a twin that
+names nobody.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _NO_AGENT, _NO_GROUP = "wardem", "circlf"
 
 @dataclass(frozen=True)
 class Attack:
-    """A request of one credential, what it was meant to reach, and the same for what does not exist."""
+    """A request of one credential, what it was meant to reach, and the same for what does not
+    exist.
+    """
 
     who: str
     verb: str
@@ -118,7 +122,8 @@ def _pair(
         return replace(request, query=(*request.query, *query))
 
     asked, twin = made(given), made(_renamed(given, names))
-    # A request that names nothing of the victim's asks for one's own: asked twice, it may be answered in two ways.
+    # A request that names nothing of the victim's asks for one's own: asked twice, it may be
+    # answered in two ways.
     return Attack(who, verb, kind, asked, None if twin == asked else twin, tuple(names.items()))
 
 
@@ -385,7 +390,8 @@ def _replayed(population: Population, rng: Random, who: str, verb: str) -> Attac
     if "operation" in given:
         given["operation"] = "bobop"
         return _pair(who, verb, "replayed", given, {"bobop": "bubop"})
-    # Another id than above: a write that succeeds makes it the name of one's own operation, which is there for a read.
+    # Another id than above: a write that succeeds makes it the name of one's own operation, which
+    # is there for a read.
     return Attack(
         who, verb, "replayed", request_of(verb, given).with_header("Idempotency-Key", "bobputx")
     )

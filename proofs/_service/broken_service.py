@@ -1,4 +1,6 @@
-"""A broken `memoranda`, for a control: `python -m proofs._service.broken_service NAME serve ...`."""
+"""A broken `memoranda`, for a control: `python -m proofs._service.broken_service NAME serve
+...`.
+"""
 
 from __future__ import annotations
 

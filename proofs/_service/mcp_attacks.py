@@ -1,4 +1,6 @@
-"""Requests to MCP over HTTP that ask for what is another's, and their answers in the form of REST's."""
+"""Requests to MCP over HTTP that ask for what is another's, and their answers in the form of
+REST's.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ _HEADERS = (("accept", "application/json, text/event-stream"),)
 def mcp_pair(
     rng: Random, owner: str, theirs: Own, no_id: str
 ) -> tuple[Ask, Ask, str, dict[str, str]]:
-    """Return a request that names the victim, its twin that names nobody, the verb behind it, and the names."""
+    """Return a request that names the victim, its twin that names nobody, the verb behind it, and
+    the names.
+    """
     id = str(theirs.ids[f"memory{rng.randrange(6)}"])
     shorten = rng.random() < 0.5
     named, nobody = (
@@ -106,7 +110,9 @@ def _twins(
 
 
 def as_rest(answer: Answer) -> Answer:
-    """Return an answer of MCP with a refusal's status where a tool refused, and the result as the body."""
+    """Return an answer of MCP with a refusal's status where a tool refused, and the result as the
+    body.
+    """
     lines = answer.body.splitlines()
     events = [line.removeprefix(b"data:") for line in lines if line.startswith(b"data:")]
     if answer.status != 200 or not events:

@@ -1,4 +1,6 @@
-"""A book whose owners, agents and groups each have recognisable words in every kind of record, and credentials for it."""
+"""A book whose owners, agents and groups each have recognisable words in every kind of record, and
+credentials for it.
+"""
 
 from __future__ import annotations
 
@@ -97,13 +99,16 @@ async def furnish(book: Book, owner: str, word: str) -> Own:
         has[f"item{name}"] = put.items[0].id
     await book.profiles.put(owner, {"name": f"{word}name"})
     await _rule(book, owner, has)
-    # Its silence would end while requests are made, and a job that an administrator runs would form it.
+    # Its silence would end while requests are made, and a job that an administrator runs would form
+    # it.
     await thread.unschedule()
     return Own(has)
 
 
 async def _rule(book: Book, owner: str, has: dict[str, Any]) -> None:
-    """Store what no credential of an agent may end or replace, each with its place in the ledger."""
+    """Store what no credential of an agent may end or replace, each with its place in the
+    ledger.
+    """
     everyone, team = Audience.everyone(), Audience.of_groups([GROUP])
     rules: list[tuple[str, dict[str, Any]]] = [
         ("persons", {"trust": "operator", "pinned": True, "as_owner": True, "audience": everyone}),
@@ -180,7 +185,8 @@ async def _keys(book: Book) -> dict[str, str]:
         "editor": {"role": "editor", **limits},
         "twin": {"role": "editor", **limits},
         "viewer": {"role": "viewer", **limits},
-        # These two open more than the others: they send only requests whose answers may name nothing of it.
+        # These two open more than the others: they send only requests whose answers may name
+        # nothing of it.
         "app": {"role": "editor", "owners": [OWN], "groups": [GROUP]},
         "learner": {"role": "editor", "agents": [AGENT]},
         "person": {"role": "editor", "person": PERSON, "agents": [AGENT]},

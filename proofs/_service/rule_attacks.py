@@ -1,4 +1,6 @@
-"""Requests by which a credential would end what the person or an operator said, state their trust, or read of whom agents learnt."""
+"""Requests by which a credential would end what the person or an operator said, state their trust,
+or read of whom agents learnt.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from proofs._service.asking import Ask
 from proofs._service.own_calls import request_of
 from proofs._service.population import AGENT, GROUP, HIDDEN_AGENT, OWN, VICTIM, Population
 
-#: The rules that a verb would end, if nothing but one check kept it from that; other verbs end any of them.
+#: The rules that a verb would end, if nothing but one check kept it from that; other verbs end any
+#: of them.
 _RULES = ("persons", "operators", "marked", "kept", "teams")
 _RULES_OF = {
     "memories.supersede": ("kept", "persons"),

@@ -64,7 +64,9 @@ class Caller:
     def ask(
         self, method: str, path: str, body: Any = None, key: str | None = None
     ) -> tuple[int, Any]:
-        """Return the status and the JSON of the answer; raise OSError or HTTPException if there is none."""
+        """Return the status and the JSON of the answer; raise OSError or HTTPException if there is
+        none.
+        """
         headers = {"Content-Type": "application/json"}
         if key is not None:
             headers["Idempotency-Key"] = key

@@ -1,4 +1,6 @@
-"""The world of a simulated year: what is true when, what is said of it, and what is asked; some is said again, some is a lie."""
+"""The world of a simulated year: what is true when, what is said of it, and what is asked; some is
+said again, some is a lie.
+"""
 
 from __future__ import annotations
 

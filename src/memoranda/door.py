@@ -1,4 +1,6 @@
-"""The door: the checks that every write passes. It checks limits, computes search terms, and applies the changes."""
+"""The door: the checks that every write passes. It checks limits, computes search terms, and
+applies the changes.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class Door:
         note: Mapping[str, Any] | None = None,
         dry_run: bool = False,
     ) -> Receipt:
-        """Check changes, compute their search terms, and apply all of them or none; with ``dry_run`` only decide them."""
+        """Check changes, compute their search terms, and apply all of them or none; with
+        ``dry_run`` only decide them.
+        """
         if operation is not None:
             _check_operation(operation)
         if self.secrets == "mask":
@@ -94,7 +98,9 @@ class Door:
     async def _masked(
         self, changes: Sequence[c.Change], request: Any, *, given: bool
     ) -> tuple[Sequence[c.Change], Any]:
-        """Return changes with masks in place of secrets, and so the request if its digest is stored."""
+        """Return changes with masks in place of secrets, and so the request if its digest is
+        stored.
+        """
         # Most books store secrets as they are, and need none of this.
         from memoranda.secrets.masked_changes import masked_change  # noqa: PLC0415
         from memoranda.secrets.masks import masked_data  # noqa: PLC0415
@@ -160,7 +166,9 @@ class Door:
         return [error for error in found if error is not None]
 
     def _imported(self, record: Record, place: int) -> list[InvalidInput | None]:
-        """Check an imported record's lengths and kind; the limit of memories per owner is not applied here."""
+        """Check an imported record's lengths and kind; the limit of memories per owner is not
+        applied here.
+        """
         if isinstance(record, Memory):
             return self._memory(record, place)
         if isinstance(record, Item):
@@ -293,7 +301,9 @@ def _length(change: c.Change) -> int:
 
 
 def explained_limit(exc: LimitReached, limit: int) -> LimitReached:
-    """Return the error of too many statements in one run with the setting's name, and what a run is; others unchanged."""
+    """Return the error of too many statements in one run with the setting's name, and what a run
+    is; others unchanged.
+    """
     if exc.field != "statements":
         return exc
     return LimitReached(

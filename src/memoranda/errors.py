@@ -35,7 +35,9 @@ from collections.abc import Sequence
 
 
 def installing(extra: str) -> str:
-    """Return the command that installs this package with an extra, for a message. No package index has the package."""
+    """Return the command that installs this package with an extra, for a message. No package index
+    has the package.
+    """
     return f"pip install 'PATH[{extra}]', PATH being a checkout or a wheel of Memoranda"
 
 
@@ -80,7 +82,9 @@ class NotAllowed(MemorandaError, PermissionError):
 
 
 class Restricted(NotAllowed):
-    """The processing of this owner's data is restricted: nothing new is stored until that is lifted."""
+    """The processing of this owner's data is restricted: nothing new is stored until that is
+    lifted.
+    """
 
     code = "restricted"
 
@@ -127,7 +131,9 @@ class StorageError(MemorandaError):
 
 
 class OutcomeUnknown(StorageError):
-    """The server was lost during a commit: all of the write is stored, or nothing. Repeat it with the same operation id."""
+    """The server was lost during a commit: all of the write is stored, or nothing. Repeat it with
+    the same operation id.
+    """
 
     code = "outcome_unknown"
 
@@ -168,7 +174,9 @@ class StorageFull(StorageError):
 
 
 class Corrupt(StorageError):
-    """Stored data could not be read: verify the book. If it is damaged, restore a backup, or export what can still be read."""
+    """Stored data could not be read: verify the book. If it is damaged, restore a backup, or export
+    what can still be read.
+    """
 
     code = "corrupt"
 
@@ -200,7 +208,9 @@ class WeightsUnfit(EmbeddingFailed):
 
 
 class ModelFailed(MemorandaError):
-    """A language model gave no answer; what is stored is safe, and the work that needs the answer waits."""
+    """A language model gave no answer; what is stored is safe, and the work that needs the answer
+    waits.
+    """
 
     code = "model"
 
@@ -219,6 +229,7 @@ class ModelRefused(ModelFailed):
 
     def __init__(self, message: str, *, reason: str = "request") -> None:
         super().__init__(message)
-        #: ``credentials``, ``model`` or ``quota``: everything that this model is asked is refused until a person
-        #: acts; ``content``, ``length`` or ``request``: another question may be answered.
+        #: ``credentials``, ``model`` or ``quota``: everything that this model is asked is refused
+        #: until a person acts; ``content``, ``length`` or ``request``: another question may be
+        #: answered.
         self.reason = reason

@@ -1,7 +1,8 @@
 """Frozen dataclasses and regular expressions that cost little until they are first used.
 
-``dataclasses`` compiles six functions for each class, which was a third of the time that a program took to open a book. The
-methods here are the same ones, made by ``dataclasses`` later; a type checker sees ``dataclasses.dataclass`` itself.
+``dataclasses`` compiles six functions for each class, which was a third of the time that a program
+took to open a book. The methods here are the same ones, made by ``dataclasses`` later; a type
+checker sees ``dataclasses.dataclass`` itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ T = TypeVar("T")
 
 
 def expression(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
-    """Return a regular expression that is compiled when it is first used; a function gives its text only then."""
+    """Return a regular expression that is compiled when it is first used; a function gives its text
+    only then.
+    """
     return cast("re.Pattern[str]", _Expression(source, flags))
 
 
@@ -36,7 +39,8 @@ class _Expression:
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        # ``re`` keeps what it compiled. What is found is kept here, so that a second use finds it at once.
+        # ``re`` keeps what it compiled. What is found is kept here, so that a second use finds it
+        # at once.
         source = self._source if isinstance(self._source, str) else self._source()
         found = getattr(re.compile(source, self._flags), name)
         setattr(self, name, found)
@@ -67,7 +71,9 @@ def _made_at_first_call(cls: type, name: str) -> Callable[..., Any]:
 
 
 def _make(cls: Any, name: str) -> Callable[..., Any]:
-    """Put the method that ``dataclasses`` makes in its place, and return it; two threads may do the same at once."""
+    """Put the method that ``dataclasses`` makes in its place, and return it; two threads may do the
+    same at once.
+    """
     options: dict[str, Any] = dict.fromkeys(_LATER.values(), False) | {_LATER[name]: True}
     kept = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
     parts = [(part.name, part.type, copy(part)) for part in dataclasses.fields(cls)]

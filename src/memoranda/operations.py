@@ -128,13 +128,15 @@ class Names(Enum):
 
     OWNER = "owner"
     AGENT = "agent"
-    #: Any users: only a credential that opens all of them may reach such an operation, which is about no owner.
+    #: Any users: only a credential that opens all of them may reach such an operation, which is
+    #: about no owner.
     USERS = "users"
     NOBODY = "nobody"
 
 
-#: Arguments whose meaning is the same in every operation, and that name nobody, or whom the guard checks under these names:
-#: ``groups``, ``audience``, ``as_owner`` and messages. What is for administrators alone may name anybody.
+#: Arguments whose meaning is the same in every operation, and that name nobody, or whom the guard
+#: checks under these names: ``groups``, ``audience``, ``as_owner`` and messages. What is for
+#: administrators alone may name anybody.
 _KNOWN = frozenset(
     "about after appends applies_when as_owner ask_model at_least audience backups before body budget by cardinality "
     "content conversation count cursor data deletes dry_run earlier end ended_at episode erase_after_hours everything "
@@ -156,22 +158,27 @@ _NAMING: Mapping[str, Names] = {
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation that a caller from outside may ask for; its arguments and its words are those of its function."""
+    """One operation that a caller from outside may ask for; its arguments and its words are those
+    of its function.
+    """
 
     name: str
     #: The least role that may ask for it.
     role: Role
     method: str
     path: str
-    #: Why a credential that is no admin's may ask for it without an owner; empty: such a credential is refused.
+    #: Why a credential that is no admin's may ask for it without an owner; empty: such a credential
+    #: is refused.
     safe: str = ""
-    #: The command that calls it and shows the answer to a person; ``memoranda call`` calls every operation.
+    #: The command that calls it and shows the answer to a person; ``memoranda call`` calls every
+    #: operation.
     command: str = ""
     #: True if it erases or revokes: a terminal is asked before, and elsewhere ``--yes`` is needed.
     final: bool = False
     #: The arguments that list many at once: with ``each=true`` every one is its own operation.
     batch: tuple[str, ...] = ()
-    #: Its name in the OpenAPI document where that is not made of its own words, and the example of a body there.
+    #: Its name in the OpenAPI document where that is not made of its own words, and the example of
+    #: a body there.
     title: str = ""
     example: Mapping[str, Any] | None = None
     function: Callable[..., Any] = print
@@ -196,8 +203,8 @@ class Operation:
 
     @cached_property
     def summary(self) -> str:
-        """The first line of its documentation."""
-        return (self.function.__doc__ or "").strip().partition("\n")[0]
+        """The first paragraph of its documentation, on one line."""
+        return " ".join((self.function.__doc__ or "").partition("\n\n")[0].split())
 
     @cached_property
     def reads(self) -> bool:
@@ -228,10 +235,12 @@ def offer(
     names: Mapping[str, Names] | None = None,
     of_the_person: str = "",
 ) -> Offering:
-    """Declare a function as an operation for callers from outside; ``route`` is ``METHOD /path``, below an owner or below ``/v1``.
+    """Declare a function as an operation for callers from outside; ``route`` is ``METHOD /path``,
+    below an owner or below ``/v1``.
 
-    Role and route have no default, so neither a right nor an address is given by omission. ``names`` says whom an argument
-    names that has no meaning everywhere; without it the operation is refused when all are collected.
+    Role and route have no default, so neither a right nor an address is given by omission.
+    ``names`` says whom an argument names that has no meaning everywhere; without it the operation
+    is refused when all are collected.
     """
     method, _, path = route.partition(" ")
     path = path if path.startswith("/v1/") else _OWNER + path

@@ -10,7 +10,8 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-#: A package imports its modules, and they import it: two threads that begin at different ones would wait for each other.
+#: A package imports its modules, and they import it: two threads that begin at different ones would
+#: wait for each other.
 _loading = RLock()
 
 
@@ -23,7 +24,9 @@ def loaded(module: str) -> ModuleType:
 def names_of(
     package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose modules have these names, with spaces between them."""
+    """Return ``__getattr__`` and ``__dir__`` of a package whose modules have these names, with
+    spaces between them.
+    """
     homes = {name: module for module, names in modules.items() for name in names.split()}
     inside = vars(sys.modules[package])
 

@@ -48,7 +48,9 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
 def refuse_unknown(
     sections: Collection[str], others: Collection[str], environment: Mapping[str, str] | None = None
 ) -> None:
-    """Raise InvalidInput for a variable with our prefix that nothing reads: it names no section, and is not among ``others``."""
+    """Raise InvalidInput for a variable with our prefix that nothing reads: it names no section,
+    and is not among ``others``.
+    """
     given = os.environ if environment is None else environment
     known = sorted(sections)
     for variable in sorted(given):
@@ -74,7 +76,9 @@ def settings(
     file: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> S:
-    """Return one section: the class's defaults, then the file, then ``MEMORANDA_<SECTION>_<FIELD>``."""
+    """Return one section: the class's defaults, then the file, then
+    ``MEMORANDA_<SECTION>_<FIELD>``.
+    """
     values: dict[str, Any] = dict((file or {}).get(section, {}))
     for name, value in values.items():
         _check_field(section, name, name, of)

@@ -1,4 +1,6 @@
-"""Tasks: quiet when their event loop is closed, limited in time, and in turn by when their request began."""
+"""Tasks: quiet when their event loop is closed, limited in time, and in turn by when their request
+began.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,18 @@ T = TypeVar("T")
 
 
 def quiet_task(begin: Callable[[], Awaitable[T]]) -> asyncio.Task[T]:
-    """Run what a function returns as a task; Python does not complain where its loop is closed before it ends."""
+    """Run what a function returns as a task; Python does not complain where its loop is closed
+    before it ends.
+    """
     task = asyncio.get_running_loop().create_task(_Late(begin))
     task._log_destroy_pending = False  # type: ignore[attr-defined] # as asyncio does with tasks of its own
     return task
 
 
 class _Late(Coroutine[Any, Any, T]):
-    """A coroutine that calls its function at the first step: Python reports a real coroutine that was never begun."""
+    """A coroutine that calls its function at the first step: Python reports a real coroutine that
+    was never begun.
+    """
 
     def __init__(self, begin: Callable[[], Awaitable[T]]) -> None:
         self._begin: Callable[[], Awaitable[T]] | None = begin
@@ -68,7 +74,9 @@ class TookTooLong(Exception):
 
 
 class TimeLimit:
-    """A time limit for each of several calls. A call that reaches it is cancelled and not waited for."""
+    """A time limit for each of several calls. A call that reaches it is cancelled and not waited
+    for.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

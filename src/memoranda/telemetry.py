@@ -1,4 +1,6 @@
-"""Spans, counters and durations by the API of OpenTelemetry. Without OpenTelemetry it does nothing."""
+"""Spans, counters and durations by the API of OpenTelemetry. Without OpenTelemetry it does
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from time import perf_counter
 from typing import Any
 
 _SCOPE = "memoranda"
-#: Providers whose name in the conventions for generative models is not the one by which PydanticAI knows them.
+#: Providers whose name in the conventions for generative models is not the one by which PydanticAI
+#: knows them.
 _PROVIDERS = {
     "azure": "azure.ai.openai",
     "bedrock": "aws.bedrock",
@@ -31,9 +34,11 @@ _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"
 
 
 def _api(name: str) -> Any:
-    """Return a module of ``opentelemetry``, such as ``trace`` or ``metrics``; None if it is not installed.
+    """Return a module of ``opentelemetry``, such as ``trace`` or ``metrics``; None if it is not
+    installed.
 
-    None too while nothing in this process can have set up a provider: what the program does is not measured then.
+    None too while nothing in this process can have set up a provider: what the program does is not
+    measured then.
     """
     return _module(name) if "opentelemetry" in sys.modules or _set_up_by_environment() else None
 
@@ -100,7 +105,9 @@ class Work:
 def _traced(
     work: Work, kind: str, duration: str | None = None, parent: Any = None
 ) -> Iterator[Work]:
-    """Trace a piece of work and its duration; of an error only the kind, because its text may quote."""
+    """Trace a piece of work and its duration; of an error only the kind, because its text may
+    quote.
+    """
     api = _api("trace")
     if api is None:
         yield work
@@ -114,7 +121,8 @@ def _traced(
         yield work
     except BaseException as exc:
         work.attributes["error.type"] = type(exc).__name__
-        # A coroutine of a closed event loop ends in another context, from which nothing can be detached.
+        # A coroutine of a closed event loop ends in another context, from which nothing can be
+        # detached.
         is_left = isinstance(exc, GeneratorExit)
         raise
     finally:
@@ -169,7 +177,9 @@ def model_tokens(call: Work, tokens_in: int, tokens_cached: int, tokens_out: int
 
 @contextmanager
 def request(method: str, headers: Mapping[str, str]) -> Iterator[Work]:
-    """Trace a request of the service, as a part of the trace that its headers name, if they name one."""
+    """Trace a request of the service, as a part of the trace that its headers name, if they name
+    one.
+    """
     method = method if method in _METHODS else "_OTHER"
     work = Work(method, {"http.request.method": method})
     api = _api("propagate") if "traceparent" in headers else None

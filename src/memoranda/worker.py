@@ -1,4 +1,6 @@
-"""Does background jobs: leases one at a time, renews the lease, retries with growing pauses, and in the end gives up."""
+"""Does background jobs: leases one at a time, renews the lease, retries with growing pauses, and in
+the end gives up.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Clock, Jobs, NotifiesWorkers
 from memoranda.tasks import quiet_task
 
-#: Does one job; of what it raises, the class is kept with the job, and the text of a ``MemorandaError``. One whose time has not come puts its job again,
-#: with a delay; one that others keep from being done raises ``Postponed``.
+#: Does one job; of what it raises, the class is kept with the job, and the text of a
+#: ``MemorandaError``. One whose time has not come puts its job again, with a delay; one that others
+#: keep from being done raises ``Postponed``.
 Handler = Callable[[Job], Awaitable[None]]
 
 #: Returns the kinds of jobs that this process leaves to others at the moment.
@@ -65,10 +68,12 @@ class Worker(Part[W]):
         #: Only jobs of this tenant's owners and of the book's own upkeep; None: of any tenant.
         self._tenant = tenant
         self._left = left
-        #: False: it takes no connection to listen for due jobs, and looks for them from time to time only.
+        #: False: it takes no connection to listen for due jobs, and looks for them from time to
+        #: time only.
         self._listens = listens
         self._told_at: datetime | None = None
-        #: How many places look for a job at this moment or do one, and an event that is set while none does.
+        #: How many places look for a job at this moment or do one, and an event that is set while
+        #: none does.
         self._busy = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -87,7 +92,9 @@ class Worker(Part[W]):
 
     @no_offer("form does it for each thread")
     async def do_one(self, id: UUID) -> bool:
-        """Do this job and no other; False if it is not due, others have it, or its owner's other job, or it is left to others."""
+        """Do this job and no other; False if it is not due, others have it, or its owner's other
+        job, or it is left to others.
+        """
         job = await self._lease_one(id)
         if job is None:
             return False
@@ -117,7 +124,9 @@ class Worker(Part[W]):
         return done
 
     async def _tell_of_leases(self, level: int) -> None:
-        """Log which owners' jobs this drain leaves because other workers have them; a killed one's are free after its lease."""
+        """Log which owners' jobs this drain leaves because other workers have them; a killed one's
+        are free after its lease.
+        """
         if not _log.isEnabledFor(level):
             return
         leased = await self._jobs.jobs(JobState.LEASED, _MOST_COUNTED)
@@ -142,7 +151,9 @@ class Worker(Part[W]):
     async def run(
         self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1, *, delay: float = 0.0
     ) -> None:
-        """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, give those back."""
+        """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, give those
+        back.
+        """
         if delay:
             await _waited(stop, None, delay)
         looking = asyncio.Lock()
@@ -223,7 +234,9 @@ class Worker(Part[W]):
 
     @no_offer("a worker uses it")
     async def settled(self) -> bool:
-        """Wait until ``run`` neither looks for a job nor does one; False if it did not when this was called."""
+        """Wait until ``run`` neither looks for a job nor does one; False if it did not when this
+        was called.
+        """
         if not self._busy:
             return False
         await self._idle.wait()
@@ -231,7 +244,9 @@ class Worker(Part[W]):
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[asyncio.Event | None]:
-        """Yield an event that is set when a job becomes due, if the engine reports it; otherwise workers poll."""
+        """Yield an event that is set when a job becomes due, if the engine reports it; otherwise
+        workers poll.
+        """
         if not self._listens or not isinstance(self._jobs, NotifiesWorkers):
             yield None
             return
@@ -243,7 +258,9 @@ class Worker(Part[W]):
             leave()
 
     async def _tell_depth(self) -> None:
-        """Report now and then how many jobs wait, for how long, and how many are dead (given up until retried)."""
+        """Report now and then how many jobs wait, for how long, and how many are dead (given up
+        until retried).
+        """
         now = self._clock()
         if not telemetry.listened() or (
             self._told_at is not None and now - self._told_at < _TELLING
@@ -266,7 +283,8 @@ class Worker(Part[W]):
         try:
             await self._carry_out(job)
         except GeneratorExit:
-            # The event loop was closed: nothing can be awaited any more, and the job stays leased until the lease ends.
+            # The event loop was closed: nothing can be awaited any more, and the job stays leased
+            # until the lease ends.
             gone = True
             raise
         finally:
@@ -302,7 +320,9 @@ class Worker(Part[W]):
             telemetry.count("jobs.done")
 
     async def _handle(self, job: Job) -> None:
-        """Run the job in its own task, so that a cancelled job is not taken for a cancelled worker."""
+        """Run the job in its own task, so that a cancelled job is not taken for a cancelled
+        worker.
+        """
         handling = quiet_task(lambda: self._handlers[job.kind](job))
         try:
             await asyncio.wait([handling])
@@ -337,7 +357,9 @@ class Worker(Part[W]):
         await self._jobs.fail(job, error, now, now + timedelta(seconds=pause))
 
     async def _put_off(self, job: Job, postponed: Postponed) -> None:
-        """Postpone a job to the handler's time, but by no less than two seconds and no more than a day."""
+        """Postpone a job to the handler's time, but by no less than two seconds and no more than a
+        day.
+        """
         now = self._clock()
         soonest, latest = (
             now + timedelta(seconds=seconds)
@@ -366,7 +388,9 @@ class Worker(Part[W]):
 
 
 class _Failed(Exception):
-    """Wraps an exception of a job's handler, so that it is not taken for a failure of the worker itself."""
+    """Wraps an exception of a job's handler, so that it is not taken for a failure of the worker
+    itself.
+    """
 
     def __init__(self, kind: str, message: str = "") -> None:
         super().__init__(f"{kind}: {message}" if message else kind)

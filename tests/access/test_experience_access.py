@@ -1,4 +1,6 @@
-"""Experience over a service: a credential that opens some users only learns nothing of the others, and changes nothing."""
+"""Experience over a service: a credential that opens some users only learns nothing of the others,
+and changes nothing.
+"""
 
 from __future__ import annotations
 

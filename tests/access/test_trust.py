@@ -1,4 +1,6 @@
-"""The trust with which a credential acts: over every surface, no key takes the place of what a person pinned."""
+"""The trust with which a credential acts: over every surface, no key takes the place of what a
+person pinned.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ async def book():
 
 @dataclass
 class Pinned:
-    """What Ann pinned: a statement of hers, one of the agent's, and a profile; and what an agent may build on."""
+    """What Ann pinned: a statement of hers, one of the agent's, and a profile; and what an agent
+    may build on.
+    """
 
     own: str
     agents: str

@@ -1,4 +1,6 @@
-"""The export of everything about one person: what it adds to the person's own records, and whom it does not name."""
+"""The export of everything about one person: what it adds to the person's own records, and whom it
+does not name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of agents' records: they are changed field by field, and a misspelt or taken name is refused."""
+"""Tests of agents' records: they are changed field by field, and a misspelt or taken name is
+refused.
+"""
 
 from __future__ import annotations
 

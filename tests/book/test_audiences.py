@@ -15,7 +15,7 @@ async def standing(book: memoranda.Book, **who: object) -> set[str]:
     return {record.content for record in page.records if isinstance(record, Memory)}
 
 
-# ── the key of a group ───────────────────────────────────────────────────────────────────────────────────────────
+# ── the key of a group ────────────────────────────────────────────────────────────────────────────
 
 
 async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(
@@ -40,7 +40,7 @@ async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(
     assert (await book.admin.verify()).faults == ()
 
 
-# ── what an agent concludes ──────────────────────────────────────────────────────────────────────────────────────
+# ── what an agent concludes ───────────────────────────────────────────────────────────────────────
 
 
 async def test_what_an_agent_concludes_from_a_global_message_is_its_own(
@@ -77,7 +77,7 @@ async def test_what_is_formed_has_the_audience_of_its_thread(
     assert await standing(book, agent="a2") == {"Lives in Boston"}
 
 
-# ── who may take readers from a statement ────────────────────────────────────────────────────────────────────────
+# ── who may take readers from a statement ─────────────────────────────────────────────────────────
 
 
 async def test_another_agent_does_not_hide_what_an_agent_shared(book: memoranda.Book) -> None:
@@ -106,7 +106,7 @@ async def test_an_agent_shares_what_it_sees_with_more_readers(book: memoranda.Bo
     assert await standing(book, agent="cook") == {"Allergic to nuts"}
 
 
-# ── what answers tell of the unseen ──────────────────────────────────────────────────────────────────────────────
+# ── what answers tell of the unseen ───────────────────────────────────────────────────────────────
 
 
 async def test_the_experience_for_one_user_names_no_other_user(book: memoranda.Book) -> None:
@@ -206,7 +206,8 @@ async def test_a_receipt_of_forgetting_counts_to_an_agent_only_what_it_may_see(
 async def test_no_answer_names_a_source_that_was_made_private_since(book: memoranda.Book) -> None:
     wine = await book.remember("bea", "Drinks wine at lunch", agent="a1", audience="global")
     late = await book.remember("bea", "Sleeps at two", agent="a1", audience="global")
-    # With another source it stays public; what rests on the statement alone would be narrowed with it.
+    # With another source it stays public; what rests on the statement alone would be narrowed with
+    # it.
     grounds = [wine.id, late.id]
     tired = await book.remember(
         "bea", "Is often tired", agent="a1", sources=grounds, audience="global"

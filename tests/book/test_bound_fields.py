@@ -249,7 +249,8 @@ async def test_a_context_tells_a_field_and_its_memory_once(clock: HandClock) -> 
         )
         await book.profiles.patch("ana", {"home": "Lisbon"}, as_owner=True)
         text = (await book.context("ana", agent="guide")).text
-        # In other words than its value, the memory tells more; in the same words the field stands in the profile.
+        # In other words than its value, the memory tells more; in the same words the field stands
+        # in the profile.
         assert note in text and "team lead" not in text
         assert "home] Lisbon" in text and "Home: Lisbon" not in text
 

@@ -1,4 +1,6 @@
-"""A line of an export that was changed is noticed where the key of its digests is known, and otherwise said to be unchecked."""
+"""A line of an export that was changed is noticed where the key of its digests is known, and
+otherwise said to be unchecked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A thread takes messages of OpenAI's chat API unchanged, and errors explain a newcomer's mistakes."""
+"""A thread takes messages of OpenAI's chat API unchanged, and errors explain a newcomer's
+mistakes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lists, counts and recall may be narrowed down by the data of memories, inserted documents and items."""
+"""Lists, counts and recall may be narrowed down by the data of memories, inserted documents and
+items.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of dreams: what a night archives and what it leaves, how it comes back, and what contradicts itself."""
+"""Tests of dreams: what a night archives and what it leaves, how it comes back, and what
+contradicts itself.
+"""
 
 from __future__ import annotations
 

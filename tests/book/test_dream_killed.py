@@ -1,4 +1,6 @@
-"""A process that is killed at any step of the nights of several owners: each night is whole, and done once."""
+"""A process that is killed at any step of the nights of several owners: each night is whole, and
+done once.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def _work(place: Path | str, tenant: str, killed_at: int) -> None:
 
 
 async def _held(book: Book) -> dict[str, tuple[int, int]]:
-    """Return how many memories of each owner are archived, and how many entries of nights the ledger has."""
+    """Return how many memories of each owner are archived, and how many entries of nights the
+    ledger has.
+    """
     found = {}
     for owner in _OWNERS:
         entries = await book.records.ledger(owner, as_owner=True)

@@ -1,4 +1,6 @@
-"""Episodes: did I already try this, and what did the tools say that was too long to keep at hand."""
+"""Episodes: did I already try this, and what did the tools say that was too long to keep at
+hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Experience: what an agent learnt of one user serves others only when it cannot tell who that was."""
+"""Experience: what an agent learnt of one user serves others only when it cannot tell who that
+was.
+"""
 
 from __future__ import annotations
 

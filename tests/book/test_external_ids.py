@@ -1,4 +1,6 @@
-"""External ids: documents of another store are stored under the ids that they have there, by one call each."""
+"""External ids: documents of another store are stored under the ids that they have there, by one
+call each.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from memoranda.model.messages import Episode
 
 AT = datetime(2026, 4, 29, 14, 1, tzinfo=UTC)
 ME = "user_9921"
-#: The documents as they are printed; only dates are Python's, and fields of the other store's own are left out.
+#: The documents as they are printed; only dates are Python's, and fields of the other store's own
+#: are left out.
 EPISODE: dict[str, Any] = {
     "episode_id": "ep_20260429_xk92",
     "thread_id": "thread_abc123",

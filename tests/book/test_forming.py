@@ -1,4 +1,6 @@
-"""What is said makes its thread due for formation, in the same commit, when its agent and the settings say."""
+"""What is said makes its thread due for formation, in the same commit, when its agent and the
+settings say.
+"""
 
 from __future__ import annotations
 

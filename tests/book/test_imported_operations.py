@@ -1,4 +1,6 @@
-"""Tests that an export has the operation ids, so the importing book does not repeat an operation."""
+"""Tests that an export has the operation ids, so the importing book does not repeat an
+operation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Exports come in whole or not at all: edited, cut, shuffled and hostile lines, and what verify says of a book."""
+"""Exports come in whole or not at all: edited, cut, shuffled and hostile lines, and what verify
+says of a book.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A statement that is made many times stays small in the book, and each of its messages can be read and forgotten."""
+"""A statement that is made many times stays small in the book, and each of its messages can be read
+and forgotten.
+"""
 
 from __future__ import annotations
 

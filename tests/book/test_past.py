@@ -1,4 +1,6 @@
-"""Tests of what is past: appointments and ended statements are not current, and what happened or returns each year is."""
+"""Tests of what is past: appointments and ended statements are not current, and what happened or
+returns each year is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of people's edits of a profile: a new document replaces the old one, is checked against its schema, and is pinned."""
+"""Tests of people's edits of a profile: a new document replaces the old one, is checked against its
+schema, and is pinned.
+"""
 
 from __future__ import annotations
 

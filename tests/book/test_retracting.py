@@ -1,4 +1,6 @@
-"""Retracting a faulty source retracts statements without another source; one undo restores all of them."""
+"""Retracting a faulty source retracts statements without another source; one undo restores all of
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The acceptance scenarios of a memory that agents share: visibility, caps, writes per run, erasure for good."""
+"""The acceptance scenarios of a memory that agents share: visibility, caps, writes per run, erasure
+for good.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ async def contents(book: memoranda.Book, **who: object) -> set[str]:
     return {record.content for record in page.records if isinstance(record, Memory)}
 
 
-# ── two agents: private, global, group ───────────────────────────────────────────────────────────────────────────
+# ── two agents: private, global, group ────────────────────────────────────────────────────────────
 
 
 async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(
@@ -69,7 +71,7 @@ async def test_a_group_memory_is_seen_on_overlap_alone(book: memoranda.Book) -> 
     assert await contents(book, agent="coach") == set()
 
 
-# ── the limits of memories ───────────────────────────────────────────────────────────────────────────────────────
+# ── the limits of memories ────────────────────────────────────────────────────────────────────────
 
 #: One pot of 500 for the whole owner, where the oldest goes first.
 POT = memoranda.Limits(memories_per_owner=500, at_capacity="evict_oldest")
@@ -162,7 +164,7 @@ async def test_reject_refuses_at_the_cap_and_allows_an_update(
         assert len(updated.ids("memory")) == 2
 
 
-# ── writes per run ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── writes per run ────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_the_eleventh_write_of_a_turn_is_refused_and_the_next_turn_may_write(
@@ -184,7 +186,7 @@ async def test_the_eleventh_write_of_a_turn_is_refused_and_the_next_turn_may_wri
     assert len(await contents(book, agent="coach")) == 11
 
 
-# ── erased, restarted, and nothing comes back ────────────────────────────────────────────────────────────────────
+# ── erased, restarted, and nothing comes back ─────────────────────────────────────────────────────
 
 
 async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
@@ -234,7 +236,7 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
         assert b"canary" not in path.read_bytes(), path.name
 
 
-# ── a thread is read in the order in which it was said ───────────────────────────────────────────────────────────
+# ── a thread is read in the order in which it was said ────────────────────────────────────────────
 
 
 async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(
@@ -257,7 +259,7 @@ async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(
     assert [message.seq for message in await thread.newest(3)] == [23, 24, 25]
 
 
-# ── undo reaches what was built upon, and no further back ────────────────────────────────────────────────────────
+# ── undo reaches what was built upon, and no further back ─────────────────────────────────────────
 
 
 async def test_an_undo_together_leaves_what_was_there_before(book: memoranda.Book) -> None:

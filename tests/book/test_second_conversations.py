@@ -1,4 +1,6 @@
-"""Tests that a context holds what the user said in other conversations and is not formed yet, and nothing more."""
+"""Tests that a context holds what the user said in other conversations and is not formed yet, and
+nothing more.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of links between memories and the episode of their thread: why, retract_source, its dry run, undo."""
+"""Tests of links between memories and the episode of their thread: why, retract_source, its dry
+run, undo.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A handle of one tenant counts and verifies its own records; an operator asks for the whole book."""
+"""A handle of one tenant counts and verifies its own records; an operator asks for the whole
+book.
+"""
 
 from __future__ import annotations
 

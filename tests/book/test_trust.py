@@ -1,4 +1,6 @@
-"""Trust: statements that a write of lower trust neither replaces nor takes back, and how the refused write is kept."""
+"""Trust: statements that a write of lower trust neither replaces nor takes back, and how the
+refused write is kept.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The command line in this process, for tests of what commands do and print.
 
-Signals, closed and full streams, terminals and the exit of a process need a process of their own; `test_endings.py` has those.
+Signals, closed and full streams, terminals and the exit of a process need a process of their own;
+`test_endings.py` has those.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from memoranda.cli.program import program
 def run_command(
     folder: Path, *words: str, text: str | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, and return what a process of its own would have printed and left with."""
+    """Run a command in a folder, and return what a process of its own would have printed and left
+    with.
+    """
 
     def run() -> subprocess.CompletedProcess[str]:
         # Around the call alone: the folder and the variables are those of the whole process.

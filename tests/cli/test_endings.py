@@ -1,4 +1,6 @@
-"""Tests of commands that fail: closed and full streams, signals, empty options, and errors in our own code."""
+"""Tests of commands that fail: closed and full streams, signals, empty options, and errors in our
+own code.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ import pytest
 
 from tests.cli.command_line import run_command
 
-#: Runs the program after a line of preparation, which stands in for what a test cannot bring about from outside.
+#: Runs the program after a line of preparation, which stands in for what a test cannot bring about
+#: from outside.
 PREPARED = "import sys; {}; from memoranda.cli import main; main()"
 
 needs_full_device = pytest.mark.skipif(
@@ -91,7 +94,7 @@ def is_one_error(told: str) -> bool:
     return told.startswith("error: ") and len(told.splitlines()) == 1
 
 
-# ── forgetting that reaches backups later ────────────────────────────────────────────────────────────────────────
+# ── forgetting that reaches backups later ─────────────────────────────────────────────────────────
 
 
 def test_what_left_the_book_is_still_forgotten_from_its_backups(shell: Shell) -> None:
@@ -137,7 +140,7 @@ def test_what_is_nowhere_or_not_for_this_view_is_not_found_and_nothing_is_forgot
     assert (again.returncode, "forgotten before" in again.stdout) == (0, True), again.stderr
 
 
-# ── streams ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── streams ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
@@ -185,7 +188,7 @@ def test_a_lost_answer_of_a_command_that_changed_nothing_is_a_storage_failure(sh
     assert is_one_error(shell.line("--help", ">/dev/full").stderr)
 
 
-# ── empty options ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── empty options ─────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("option", ["--book", "--tenant", "--config"])
@@ -208,7 +211,7 @@ def test_an_empty_variable_is_no_default(shell: Shell) -> None:
     assert shell.run("verify", "--book", "book.db", MEMORANDA_BOOK="").returncode == 0
 
 
-# ── signals ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── signals ───────────────────────────────────────────────────────────────────────────────────────
 
 #: An export that says when it is in the middle, and then waits.
 SLOW_EXPORT = """
@@ -250,7 +253,7 @@ def test_sigterm_ends_a_command_that_waits_for_its_input(shell: Shell) -> None:
     assert "error: terminated" in told
 
 
-# ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── words ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_messages_name_the_options_of_the_command_line(shell: Shell) -> None:
@@ -275,7 +278,7 @@ def test_a_book_that_cannot_be_written_is_told_without_python(shell: Shell) -> N
     assert "read_only" not in told.stderr + empty.stderr
 
 
-# ── faults of our own ────────────────────────────────────────────────────────────────────────────────────────────
+# ── faults of our own ─────────────────────────────────────────────────────────────────────────────
 
 BROKEN = (
     "from memoranda.book.nouns.records import Records; Records.count = lambda *_, **__: {}['bee']"

@@ -1,4 +1,6 @@
-"""Tests of ``form``: it reports the threads that were formed, that wait, or that were given up, and if formation is off."""
+"""Tests of ``form``: it reports the threads that were formed, that wait, or that were given up, and
+if formation is off.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A first hour at a shell: mistakes are answered with what was meant, and what is printed runs as it is."""
+"""A first hour at a shell: mistakes are answered with what was meant, and what is printed runs as
+it is.
+"""
 
 from __future__ import annotations
 

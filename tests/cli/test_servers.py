@@ -75,7 +75,8 @@ def of_replica(facts: ReplicaFacts) -> dict[str, str]:
 
 def test_a_sound_replica_set_is_in_health() -> None:
     found = of_replica(THREE)
-    # That the server separates nobody, and that the book knows of no backup, is worth knowing, and no fault.
+    # That the server separates nobody, and that the book knows of no backup, is worth knowing, and
+    # no fault.
     assert (found.pop("row security"), found.pop("backups")) == ("note", "note")
     assert set(found.values()) == {"ok"}
 

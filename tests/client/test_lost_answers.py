@@ -1,4 +1,6 @@
-"""A client repeats requests safely after a refusal or a lost answer, and reports a stream that was cut."""
+"""A client repeats requests safely after a refusal or a lost answer, and reports a stream that was
+cut.
+"""
 
 from __future__ import annotations
 

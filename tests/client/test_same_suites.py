@@ -1,4 +1,6 @@
-"""The suites of the book's own façade, over a service on this machine: the same tests, the same answers."""
+"""The suites of the book's own façade, over a service on this machine: the same tests, the same
+answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The document has each path once, whatever its parameters are called, with the routes of other products."""
+"""The document has each path once, whatever its parameters are called, with the routes of other
+products.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Two agents hold different values, and memories that nobody used: as a person, an agent and an administrator see it."""
+"""Two agents hold different values, and memories that nobody used: as a person, an agent and an
+administrator see it.
+"""
 
 from __future__ import annotations
 

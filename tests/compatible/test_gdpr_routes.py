@@ -1,4 +1,6 @@
-"""The routes of a person's rights erase and export everything, for that person or an administrator."""
+"""The routes of a person's rights erase and export everything, for that person or an
+administrator.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The routes of LangGraph's store answer as its server does, and keep each credential within its owners."""
+"""The routes of LangGraph's store answer as its server does, and keep each credential within its
+owners.
+"""
 
 from __future__ import annotations
 

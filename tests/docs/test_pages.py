@@ -15,7 +15,8 @@ from memoranda.cli.program import program
 from tests.cli.command_line import run_command
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 
-#: Blocks that no test of pages runs, because they need a server, a provider or an installation; each says why.
+#: Blocks that no test of pages runs, because they need a server, a provider or an installation;
+#: each says why.
 NOT_RUN = 21
 
 
@@ -29,7 +30,9 @@ def run_example(name: str, code: str) -> None:
 
 
 def run_commands(folder: Path, code: str) -> None:
-    """Run the commands of Memoranda in a block; lines that install or fetch something are for the reader alone."""
+    """Run the commands of Memoranda in a block; lines that install or fetch something are for the
+    reader alone.
+    """
     for line in code.splitlines():
         if line.startswith("$ memoranda "):
             done = run_command(
@@ -114,7 +117,9 @@ def test_every_command_that_a_page_names_exists_with_its_options() -> None:
 
 
 def test_no_page_and_no_error_installs_the_product_from_an_index() -> None:
-    """The name is somebody else's on an index of packages, so each install line names a checkout or a wheel."""
+    """The name is somebody else's on an index of packages, so each install line names a checkout or
+    a wheel.
+    """
     texts = [
         *PAGES,
         *(ROOT / "src").rglob("*.py"),

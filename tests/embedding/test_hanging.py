@@ -1,4 +1,6 @@
-"""An embedder of one's own that never answers is down after its time, and keeps neither recall, writes nor closing."""
+"""An embedder of one's own that never answers is down after its time, and keeps neither recall,
+writes nor closing.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from tests.embedding.topics import Topics, by_meaning, opened, vectors
 
 
 class Hanging(Topics):
-    """An embedder whose answers never come while it hangs; a stubborn one ignores that it is cancelled."""
+    """An embedder whose answers never come while it hangs; a stubborn one ignores that it is
+    cancelled.
+    """
 
     def __init__(self, *, stubborn: bool = False) -> None:
         super().__init__()

@@ -1,4 +1,6 @@
-"""The multilingual model: its tokens and vectors are those of its package's engine, and it finds across languages."""
+"""The multilingual model: its tokens and vectors are those of its package's engine, and it finds
+across languages.
+"""
 
 from __future__ import annotations
 

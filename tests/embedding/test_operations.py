@@ -1,4 +1,6 @@
-"""A book and its embedder: who makes vectors, what goes on without them, and how the model is changed."""
+"""A book and its embedder: who makes vectors, what goes on without them, and how the model is
+changed.
+"""
 
 from __future__ import annotations
 

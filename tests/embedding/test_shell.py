@@ -1,4 +1,6 @@
-"""Vectors at the command line: made before a command ends, or left and told of; and a change of model that is killed."""
+"""Vectors at the command line: made before a command ends, or left and told of; and a change of
+model that is killed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Database servers for the tests of a session: TEST_POSTGRES and MEMORANDA_TEST_MONGODB name them, or they are started."""
+"""Database servers for the tests of a session: TEST_POSTGRES and MEMORANDA_TEST_MONGODB name them,
+or they are started.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def postgres() -> Iterator[Place]:
 
 @pytest.fixture
 def database(postgres: Place) -> Iterator[Place]:
-    """A database of its own for one test, owned by the ordinary role; its books have the default schema."""
+    """A database of its own for one test, owned by the ordinary role; its books have the default
+    schema.
+    """
     asyncpg = pytest.importorskip("asyncpg")
     if not postgres.administrator:
         pytest.skip("only on a server of the tests' own")

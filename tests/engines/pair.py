@@ -28,7 +28,9 @@ class Pair:
     leases: list[tuple[Job, Job]] = field(default_factory=list)
 
     async def both(self, call: Callable[[int, Engine], Awaitable[T]]) -> list[T | None]:
-        """Do the same on both; raises where one refuses and the other does not, or for another reason."""
+        """Do the same on both; raises where one refuses and the other does not, or for another
+        reason.
+        """
         done: list[tuple[Any, T | None]] = []
         for number, engine in enumerate(self.engines):
             try:

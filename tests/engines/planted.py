@@ -20,7 +20,9 @@ class Fault(NamedTuple):
 
 
 class Tried(Exception):
-    """Carries verify's findings before and after a rebuild. Raising it rolls the transaction back."""
+    """Carries verify's findings before and after a rebuild. Raising it rolls the transaction
+    back.
+    """
 
     def __init__(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
         self.before, self.after = before, after

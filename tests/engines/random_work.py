@@ -1,4 +1,6 @@
-"""Random work for engines; each step has its own seed, so a failing run can be shortened to a few steps."""
+"""Random work for engines; each step has its own seed, so a failing run can be shortened to a few
+steps.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ class World:
         return [id for (whose, _), pool in self.pools.items() if whose == owner for id in pool]
 
     def some(self, dice: Dice, owner: Owner, *kinds: str) -> UUID:
-        """Return an id of one of these kinds; sometimes another owner's, or one that was never written."""
+        """Return an id of one of these kinds; sometimes another owner's, or one that was never
+        written.
+        """
         if dice.rarely(20):
             owner = dice.pick(OWNERS)
         pool = [id for kind in kinds for id in self.pools.get((owner, kind), ())]
@@ -90,7 +94,7 @@ class World:
         kinds = ("message", "memory", "thread", "episode")
         return tuple(self.some(dice, owner, *kinds) for _ in range(dice.number(most + 1)))
 
-    # ── batches ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── batches ───────────────────────────────────────────────────────────────────────────────────
 
     def first(self, owner: Owner) -> c.Batch:
         """A thread with a message, and two statements."""
@@ -190,7 +194,7 @@ class World:
             owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner))
         )
 
-    # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────
 
     def change(self, dice: Dice, owner: Owner) -> c.Change:
         """Return one change of any sort."""

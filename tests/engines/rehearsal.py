@@ -1,7 +1,9 @@
-"""An engine in memory that treats each use case as an engine without transactions over many statements would.
+"""An engine in memory that treats each use case as an engine without transactions over many
+statements would.
 
-Such an engine answers from the state before the write, runs a use case again after it lost a race, and commits the writes
-owner by owner. A use case that passes the suite on this engine depends on none of that.
+Such an engine answers from the state before the write, runs a use case again after it lost a race,
+and commits the writes owner by owner. A use case that passes the suite on this engine depends on
+none of that.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ A = TypeVar("A")
 
 
 class RehearsingEngine(InMemoryEngine):
-    """Runs each use case several times before its writes count, and carries them out owner by owner."""
+    """Runs each use case several times before its writes count, and carries them out owner by
+    owner.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +56,8 @@ class RehearsingEngine(InMemoryEngine):
             if guarded:
                 refuse_marked(self._tables.properties)
             first = _outcome(make, self._tables)
-            # The race is lost: others wrote to these owners and to new ones. All is asked anew, and that race is lost, too.
+            # The race is lost: others wrote to these owners and to new ones. All is asked anew, and
+            # that race is lost, too.
             _outcome(make, _disturbed(self._tables))
             found, writes = run_blind(make(), self._tables)
             assert plain(first) == plain(found), (
@@ -66,7 +71,9 @@ class RehearsingEngine(InMemoryEngine):
             return found
 
     def _check_reserved(self, first: Owner | None, group: Sequence[Write]) -> Owner | None:
-        """Raise if a use case about one owner writes to another that never declared that it names the first."""
+        """Raise if a use case about one owner writes to another that never declared that it names
+        the first.
+        """
         for write in group:
             base = getattr(write, "base", None)
             if isinstance(write, Reserve):
@@ -88,7 +95,9 @@ class RehearsingEngine(InMemoryEngine):
 
 
 def groups(writes: Iterable[Write]) -> list[list[Write]]:
-    """Return the writes of each owner in the order of the owners; a write without an owner joins the one before it."""
+    """Return the writes of each owner in the order of the owners; a write without an owner joins
+    the one before it.
+    """
     found: dict[Any, list[Write]] = {}
     era: Any = None
     for write in writes:
@@ -102,7 +111,9 @@ def groups(writes: Iterable[Write]) -> list[list[Write]]:
 
 
 def run_blind(deciding: Deciding[A], tables: Tables) -> tuple[A, list[Write]]:
-    """Run a use case; raise if a question has another answer once the writes before it are carried out."""
+    """Run a use case; raise if a question has another answer once the writes before it are carried
+    out.
+    """
     on = Session.of(tables)
     writes: list[Write] = []
     try:
@@ -159,7 +170,9 @@ def _disturbed(tables: Tables) -> Tables:
 
 
 def plain(value: Any) -> Any:
-    """Return a value in a form that can be compared: without classes that compare by identity, and new eras."""
+    """Return a value in a form that can be compared: without classes that compare by identity, and
+    new eras.
+    """
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):

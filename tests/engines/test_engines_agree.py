@@ -166,7 +166,7 @@ class Working:
         )
         await self._pair.same(dice.pick(calls))
 
-    # ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── comparing ─────────────────────────────────────────────────────────────────────────────────
 
     async def _compare_ledgers(self) -> None:
         for owner in OWNERS:
@@ -196,7 +196,8 @@ class Working:
         held = self._pair.followers.setdefault((owner, view, number), Follower(engine, owner, view))
         shelves = {audience: shelf for audience, shelf in (await fresh.follow()).items() if shelf}
         kept = await held.follow()
-        # An erased owner's shelves are gone, and nobody tells; an index drops what it no longer hears of.
+        # An erased owner's shelves are gone, and nobody tells; an index drops what it no longer
+        # hears of.
         assert {audience: kept[audience] for audience in shelves} == shelves
         return shelves
 

@@ -1,4 +1,6 @@
-"""The in-memory engine passes the suite, finds what is planted in its tables, and may be used from several threads."""
+"""The in-memory engine passes the suite, finds what is planted in its tables, and may be used from
+several threads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The PostgreSQL engine passes the suite on a real server, as an ordinary role, each book in a schema of its own."""
+"""The PostgreSQL engine passes the suite on a real server, as an ordinary role, each book in a
+schema of its own.
+"""
 
 from __future__ import annotations
 

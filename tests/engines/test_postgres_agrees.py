@@ -1,4 +1,6 @@
-"""A book on a server, given the same work as the one in memory, says and holds the same, whatever the work is."""
+"""A book on a server, given the same work as the one in memory, says and holds the same, whatever
+the work is.
+"""
 
 from __future__ import annotations
 

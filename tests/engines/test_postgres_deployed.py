@@ -1,4 +1,6 @@
-"""The role that deploy/compose.postgres.yaml makes, on a server: an ordinary one, in whose database a book opens."""
+"""The role that deploy/compose.postgres.yaml makes, on a server: an ordinary one, in whose database
+a book opens.
+"""
 
 from __future__ import annotations
 

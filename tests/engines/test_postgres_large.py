@@ -71,7 +71,9 @@ async def index_shelf(book: Book) -> None:
 
 @pytest.fixture(autouse=True)
 def estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let memory estimate the deviation of words, too: a server has only how rare each of them is."""
+    """Let memory estimate the deviation of words, too: a server has only how rare each of them
+    is.
+    """
 
     def deviation(field: Field, own: Any, weights: Any) -> float:
         return expected_deviation(weights / (K1 + 1), field.living)

@@ -1,4 +1,6 @@
-"""Tests that forgotten content disappears from a server's files, or that the receipt says why not."""
+"""Tests that forgotten content disappears from a server's files, or that the receipt says why
+not.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.server.server import Server  # noqa: E402
 from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
-#: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
+#: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed
+#: digests.
 OWN = {
     *(
         "book.name",

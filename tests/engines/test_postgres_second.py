@@ -1,4 +1,6 @@
-"""Tests that a second conversation in a book on a server knows the first, before and after it is formed."""
+"""Tests that a second conversation in a book on a server knows the first, before and after it is
+formed.
+"""
 
 from __future__ import annotations
 

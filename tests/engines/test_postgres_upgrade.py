@@ -1,4 +1,6 @@
-"""A book on a server is upgraded once, all or nothing; newer ones and those of development builds are refused."""
+"""A book on a server is upgraded once, all or nothing; newer ones and those of development builds
+are refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Upkeep of large shelves and of vectors blocks no reader and no writer, and is always completed."""
+"""Upkeep of large shelves and of vectors blocks no reader and no writer, and is always
+completed.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,8 @@ async def test_building_an_index_of_vectors_has_no_time_limit_and_blocks_nobody(
         )
         return bool(rows)
 
-    # Building an index waits for transactions that read vectors before, for longer than a statement may take.
+    # Building an index waits for transactions that read vectors before, for longer than a statement
+    # may take.
     async with open_meanwhile(
         engine.server.read, lambda s: s.text("SELECT 1 FROM vectors"), long=True
     ):

@@ -1,4 +1,6 @@
-"""Verification finds what was done to a book on a server behind its back, and a rebuild mends what can be recomputed."""
+"""Verification finds what was done to a book on a server behind its back, and a rebuild mends what
+can be recomputed.
+"""
 
 from __future__ import annotations
 

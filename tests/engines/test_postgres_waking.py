@@ -1,4 +1,6 @@
-"""A commit wakes the workers of every process, as soon as a job of it is due; nothing rests on that."""
+"""A commit wakes the workers of every process, as soon as a job of it is due; nothing rests on
+that.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Each call makes a fixed number of round trips, and every statement has an index, with statistics and without."""
+"""Each call makes a fixed number of round trips, and every statement has an index, with statistics
+and without.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.server.session import names, statement  # noqa: E402
 
-#: What reads whole tables by its nature, such as an export of everything about a person, or tables with a few rows.
+#: What reads whole tables by its nature, such as an export of everything about a person, or tables
+#: with a few rows.
 _WHOLE = {
     "vector_sets",
     "shelves_behind",
@@ -70,7 +73,8 @@ async def test_a_write_goes_to_the_server_as_often_for_a_hundred_records_as_for_
     pen = Pen(engine)
     await pen.remember("likes tea")
     one = await ways.of(pen.remember("likes coffee"))
-    # Begin, the owner, everything that is stored, commit; and once the job that makes the first vectors.
+    # Begin, the owner, everything that is stored, commit; and once the job that makes the first
+    # vectors.
     assert one <= 4
     many = await ways.of(pen.write(*(pen.remembering(f"statement {n}") for n in range(100))))
     assert many == one

@@ -1,4 +1,6 @@
-"""Random talks from which words are taken out: as if these had never been said, or brought back to the letter."""
+"""Random talks from which words are taken out: as if these had never been said, or brought back to
+the letter.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,9 @@ async def a_book(engine: str, folder: Path, server: Any) -> AsyncIterator[Book]:
 
 
 async def tell(book: Book, talk: Talk, *, whole: bool) -> list[Redaction]:
-    """Say a talk, or only what stays of it, and store what came from each sentence; returns what is to be taken out."""
+    """Say a talk, or only what stays of it, and store what came from each sentence; returns what is
+    to be taken out.
+    """
     thread = await book.thread(ANA, name="talk", as_owner=True)
     found: list[Redaction] = []
     for sentences in talk.messages:

@@ -1,4 +1,6 @@
-"""The rehearsing engine refuses use cases that an engine without transactions over many statements could not run."""
+"""The rehearsing engine refuses use cases that an engine without transactions over many statements
+could not run.
+"""
 
 from __future__ import annotations
 

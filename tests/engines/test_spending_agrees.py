@@ -1,4 +1,6 @@
-"""Two engines that receive the same calls, answers and erasures report the same sums, in any order."""
+"""Two engines that receive the same calls, answers and erasures report the same sums, in any
+order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The SQLite engine passes the suite, and leaves nothing in its tables of an owner that was erased."""
+"""The SQLite engine passes the suite, and leaves nothing in its tables of an owner that was
+erased.
+"""
 
 from __future__ import annotations
 

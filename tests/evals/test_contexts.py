@@ -1,4 +1,6 @@
-"""Tests of the evaluation of contexts: an answer is found in any spelling of its dates, also in a set of one's own."""
+"""Tests of the evaluation of contexts: an answer is found in any spelling of its dates, also in a
+set of one's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Scoring conversations: turns are said and formed one by one, and what is true at the end is compared."""
+"""Scoring conversations: turns are said and formed one by one, and what is true at the end is
+compared.
+"""
 
 from __future__ import annotations
 

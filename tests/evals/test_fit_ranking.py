@@ -1,4 +1,6 @@
-"""Fitting the ranking: the same numbers from the same data, and numbers that rank what answers first."""
+"""Fitting the ranking: the same numbers from the same data, and numbers that rank what answers
+first.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from memoranda.recall.scoring.ranking import COEFFICIENTS, Term
 
 
 def _asked(chance: np.random.Generator) -> Asked:
-    """One question with forty passages in eight threads; words tell more of the answer than meaning does."""
+    """One question with forty passages in eight threads; words tell more of the answer than meaning
+    does.
+    """
     units = {term: chance.random(40) for term in (Term.WORDS, Term.MEANING)}
     units[Term.USER] = (chance.random(40) > 0.5).astype(float)
     units |= {term: np.zeros(40) for term in (Term.SPEAKER, Term.LENGTH, Term.DAY)}

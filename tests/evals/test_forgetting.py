@@ -1,4 +1,6 @@
-"""The evaluation of forgetting reads everything, and counts what is left, what the receipt names, and what was damaged."""
+"""The evaluation of forgetting reads everything, and counts what is left, what the receipt names,
+and what was damaged.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ CASE: dict[str, Any] = next(case for case in read("dev") if case["id"] == "d02")
 
 
 class Forgetful:
-    """A book whose forgetting does what a test says: ids to erase, and a receipt's entries of what still tells the fact."""
+    """A book whose forgetting does what a test says: ids to erase, and a receipt's entries of what
+    still tells the fact.
+    """
 
     def __init__(self, book: memoranda.Book, erase: list[UUID], still_tells: list[Any]) -> None:
         self._book, self._erase, self.still_tells = book, erase, still_tells

@@ -1,4 +1,6 @@
-"""The labelled set for forgetting: each label is where it says, the halves share nothing, and the page has its counts."""
+"""The labelled set for forgetting: each label is where it says, the halves share nothing, and the
+page has its counts.
+"""
 
 from __future__ import annotations
 

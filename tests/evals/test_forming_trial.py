@@ -1,4 +1,6 @@
-"""Tests of talks formed with stored answers: the memories that an answer ends are ended, and no others."""
+"""Tests of talks formed with stored answers: the memories that an answer ends are ended, and no
+others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The narrated lives: composed the same every time, long enough, and with an answer to every question."""
+"""The narrated lives: composed the same every time, long enough, and with an answer to every
+question.
+"""
 
 from __future__ import annotations
 

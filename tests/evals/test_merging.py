@@ -1,4 +1,6 @@
-"""Merge scores: scripted answers follow from the labels alone, and each pair is counted as the book has it."""
+"""Merge scores: scripted answers follow from the labels alone, and each pair is counted as the book
+has it.
+"""
 
 from __future__ import annotations
 

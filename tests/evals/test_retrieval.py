@@ -1,4 +1,6 @@
-"""The evaluation of recall: its figures are those of the definitions, and its keys are where they are looked for."""
+"""The evaluation of recall: its figures are those of the definitions, and its keys are where they
+are looked for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The evaluation of secrets counts wrong spans and covered secrets; the turns of its own set are made from templates."""
+"""The evaluation of secrets counts wrong spans and covered secrets; the turns of its own set are
+made from templates.
+"""
 
 from __future__ import annotations
 

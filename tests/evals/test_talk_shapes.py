@@ -1,4 +1,6 @@
-"""Talks in several shapes: same seed, same text; labels point at their evidence; sizes and shares hold."""
+"""Talks in several shapes: same seed, same text; labels point at their evidence; sizes and shares
+hold.
+"""
 
 from __future__ import annotations
 

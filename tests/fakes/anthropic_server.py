@@ -1,4 +1,6 @@
-"""A stand-in for Anthropic's API on this machine: its model calls the memory tool, one command a turn."""
+"""A stand-in for Anthropic's API on this machine: its model calls the memory tool, one command a
+turn.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A local provider of language models that speaks OpenAI's two protocols and replies as a script says."""
+"""A local provider of language models that speaks OpenAI's two protocols and replies as a script
+says.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ class Asked:
         return next((text for role, text in self.said if role == "user"), "")
 
 
-#: Replies in their order, the last one for all that comes after; or what makes a reply of a request, in any thread.
+#: Replies in their order, the last one for all that comes after; or what makes a reply of a
+#: request, in any thread.
 Script = Sequence[Reply] | Callable[[Asked], Reply]
 
 
@@ -85,7 +88,9 @@ class ModelServer:
         return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "not-a-key"}
 
     def until(self, *, asked: int = 0, given_up: int = 0, seconds: float = 30.0) -> bool:
-        """Wait until so many requests came, and so many callers went away; False where that takes longer."""
+        """Wait until so many requests came, and so many callers went away; False where that takes
+        longer.
+        """
         with self._news:
             return self._news.wait_for(
                 lambda: len(self.asked) >= asked and self.given_up >= given_up, timeout=seconds

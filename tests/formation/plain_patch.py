@@ -1,4 +1,6 @@
-"""A second JSON Patch, written as the standard tells it and as slowly as it likes; tests compare the two."""
+"""A second JSON Patch, written as the standard tells it and as slowly as it likes; tests compare
+the two.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ SCHEMAS = tuple(wanted(schema) for schema in DEFAULTS.values())
 
 
 def talk(*turns: tuple[str, str], context: int = 0, **fields: Any) -> Reading:
-    """A reading of what was said in a minute each: pairs of role and text; the first ``context`` were read before."""
+    """A reading of what was said in a minute each: pairs of role and text; the first ``context``
+    were read before.
+    """
     messages = []
     for seq, (role, text) in enumerate(turns, start=1):
         role, _, trust = role.partition("/")

@@ -1,4 +1,6 @@
-"""Tests of other forms of an answer: what has another form goes back to the model once, and nothing is lost."""
+"""Tests of other forms of an answer: what has another form goes back to the model once, and nothing
+is lost.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def answered(text: str) -> ModelAnswer:
 
 
 async def outcome(clock: HandClock, text: str) -> tuple[dict[str, Any], int]:
-    """Return the records that a book has after an answer that is mended when asked, and the number of questions."""
+    """Return the records that a book has after an answer that is mended when asked, and the number
+    of questions.
+    """
 
     def say(request: ModelRequest) -> ModelAnswer:
         held = handle(request, "Postgres 15")

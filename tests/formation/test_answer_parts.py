@@ -1,4 +1,6 @@
-"""Tests of patches, lines, episodes and notes in an answer: only requested and valid parts are kept."""
+"""Tests of patches, lines, episodes and notes in an answer: only requested and valid parts are
+kept.
+"""
 
 from __future__ import annotations
 

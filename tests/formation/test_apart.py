@@ -1,4 +1,6 @@
-"""Formation keeps speakers, agents and groups apart, and concurrent runs give the result of one run."""
+"""Formation keeps speakers, agents and groups apart, and concurrent runs give the result of one
+run.
+"""
 
 from __future__ import annotations
 

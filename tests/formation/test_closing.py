@@ -1,4 +1,6 @@
-"""A long thread keeps its summary if a newer one fails; tool calls are read in the form of any framework."""
+"""A long thread keeps its summary if a newer one fails; tool calls are read in the form of any
+framework.
+"""
 
 from __future__ import annotations
 

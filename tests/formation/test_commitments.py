@@ -1,4 +1,6 @@
-"""Tests of promises: one that the assistant makes to a user stays open until it is done or due, and a page can make none."""
+"""Tests of promises: one that the assistant makes to a user stays open until it is done or due, and
+a page can make none.
+"""
 
 from __future__ import annotations
 

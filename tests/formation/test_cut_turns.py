@@ -1,4 +1,6 @@
-"""Tests of long turns of the assistant: a model is shown their ends, and nothing rests on what it was not shown."""
+"""Tests of long turns of the assistant: a model is shown their ends, and nothing rests on what it
+was not shown.
+"""
 
 from __future__ import annotations
 

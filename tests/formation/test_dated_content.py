@@ -1,4 +1,6 @@
-"""Tests of dated notes: code adds the day to words such as "yesterday", and reports a wrong day of the model."""
+"""Tests of dated notes: code adds the day to words such as "yesterday", and reports a wrong day of
+the model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""When a provider fails, recall still works, jobs report their state, and no trace remains after recovery."""
+"""When a provider fails, recall still works, jobs report their state, and no trace remains after
+recovery.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ async def opened(clock: HandClock, where: Path | str = "memory://") -> AsyncIter
         yield book
 
 
-# ── what the provider says ───────────────────────────────────────────────────────────────────────────────────────
+# ── what the provider says ────────────────────────────────────────────────────────────────────────
 
 
 def good(asked: Asked) -> dict[str, Any]:
@@ -126,7 +128,7 @@ ILL = {
 }  # fmt: skip
 
 
-# ── what is done ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is done ──────────────────────────────────────────────────────────────────────────────────
 
 
 async def talked(book: Book) -> Any:

@@ -1,4 +1,6 @@
-"""Tests of ``form``: it forms now, waits for whoever has the thread, and returns what was made and why something was not."""
+"""Tests of ``form``: it forms now, waits for whoever has the thread, and returns what was made and
+why something was not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of the privacy guard: it stops lines that could identify a user, in any disguise, and passes useful ones."""
+"""Tests of the privacy guard: it stops lines that could identify a user, in any disguise, and
+passes useful ones.
+"""
 
 from __future__ import annotations
 

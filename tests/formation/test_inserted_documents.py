@@ -1,4 +1,6 @@
-"""Tests of inserted documents: a model changes one field of the document that it sees, and the others stay."""
+"""Tests of inserted documents: a model changes one field of the document that it sees, and the
+others stay.
+"""
 
 from __future__ import annotations
 

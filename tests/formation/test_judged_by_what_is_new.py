@@ -1,4 +1,6 @@
-"""Tests of attribution: a statement is judged by the words that it adds to the shown texts, and by its polarity."""
+"""Tests of attribution: a statement is judged by the words that it adds to the shown texts, and by
+its polarity.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests that forming reports each part it left out: in the thread, the ledger and counters, and once to the model."""
+"""Tests that forming reports each part it left out: in the thread, the ledger and counters, and
+once to the model.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ async def test_where_no_rule_reads_a_statement_the_reason_says_what_to_do():
 
 
 def corrected(*answers: str) -> tuple[ScriptedModels, list[tuple[str, ...]]]:
-    """Return a model whose first correction is for narrower occasions; its further answers are these."""
+    """Return a model whose first correction is for narrower occasions; its further answers are
+    these.
+    """
     faults: list[tuple[str, ...]] = []
 
     def say(request: ModelRequest) -> Said:

@@ -1,4 +1,6 @@
-"""Tests of budgets: a call over one waits and names it, and each call is recorded before it is made."""
+"""Tests of budgets: a call over one waits and names it, and each call is recorded before it is
+made.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of requests, thanks and yeses: they end the memories that they speak about, and no others."""
+"""Tests of requests, thanks and yeses: they end the memories that they speak about, and no
+others.
+"""
 
 from __future__ import annotations
 

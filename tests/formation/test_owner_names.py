@@ -1,4 +1,6 @@
-"""Tests of the owner's names: the only display name of a thread and the name in the profile mean the owner."""
+"""Tests of the owner's names: the only display name of a thread and the name in the profile mean
+the owner.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of a profile's sources: each field and item names its own messages, and is erased only with these."""
+"""Tests of a profile's sources: each field and item names its own messages, and is erased only with
+these.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Patches as models write them: the rules beyond the standard, and what is refused in which words."""
+"""Patches as models write them: the rules beyond the standard, and what is refused in which
+words.
+"""
 
 from __future__ import annotations
 

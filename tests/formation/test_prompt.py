@@ -1,4 +1,6 @@
-"""Tests of prompts: all prompts of an agent have the same beginning, and data cannot leave their fence."""
+"""Tests of prompts: all prompts of an agent have the same beginning, and data cannot leave their
+fence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of reconciling: a repeated statement confirms, a changed one replaces, and a second run changes nothing."""
+"""Tests of reconciling: a repeated statement confirms, a changed one replaces, and a second run
+changes nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of reconciled patches, lines and episodes: only differences are written, and people's values stay."""
+"""Tests of reconciled patches, lines and episodes: only differences are written, and people's
+values stay.
+"""
 
 from __future__ import annotations
 

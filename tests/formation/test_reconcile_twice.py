@@ -1,4 +1,6 @@
-"""Tests that reconciling and applying a result twice changes nothing, for any memories and results."""
+"""Tests that reconciling and applying a result twice changes nothing, for any memories and
+results.
+"""
 
 from __future__ import annotations
 

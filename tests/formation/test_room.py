@@ -1,4 +1,6 @@
-"""Threads whose formed memories have no room wait with their bought answer, and are formed when there is room."""
+"""Threads whose formed memories have no room wait with their bought answer, and are formed when
+there is room.
+"""
 
 from __future__ import annotations
 

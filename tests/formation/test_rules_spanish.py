@@ -1,4 +1,6 @@
-"""Spanish: what people state of themselves is understood, and what they do not state yields nothing."""
+"""Spanish: what people state of themselves is understood, and what they do not state yields
+nothing.
+"""
 
 from __future__ import annotations
 

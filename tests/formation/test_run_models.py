@@ -1,4 +1,6 @@
-"""A run and its models: down, useless, refusing, too small; what was bought is used, and nothing is bought in vain."""
+"""A run and its models: down, useless, refusing, too small; what was bought is used, and nothing is
+bought in vain.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,8 @@ async def test_a_part_is_asked_about_again_three_times_and_then_only_by_hand(clo
         for _ in range(80):
             before = len(models.asked)
             await settle(book, clock, 1800)
-            # A round of questions takes three; what is quiet for a day is asked about for its episode beside it.
+            # A round of questions takes three; what is quiet for a day is asked about for its
+            # episode beside it.
             notes = [
                 one
                 for one in models.asked[before:]

@@ -1,4 +1,6 @@
-"""Acceptance scenarios of formation: numbered stories, from a conversation to the memories of a later day."""
+"""Acceptance scenarios of formation: numbered stories, from a conversation to the memories of a
+later day.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ async def test_1_a_name_that_is_corrected_stays_one_document(clock: HandClock):
             await thread.append("user", text)
             await settle(book, clock)
         (document,) = await book.profiles.documents("ann", agent="guide")
-        # The name is the memory with the key; what it replaced is in the history, and no document is stored.
+        # The name is the memory with the key; what it replaced is in the history, and no document
+        # is stored.
         assert document.body == {"name": "Robert"} and document.version == 0
         page = await book.records.list(
             "ann", types="memory", only={"keys": ["name"]}, agent="guide"

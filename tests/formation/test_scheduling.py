@@ -1,4 +1,6 @@
-"""Forming on request: scheduled, put off, cancelled and rescheduled, with schemas of one request."""
+"""Forming on request: scheduled, put off, cancelled and rescheduled, with schemas of one
+request.
+"""
 
 from __future__ import annotations
 

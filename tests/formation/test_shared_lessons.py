@@ -1,4 +1,6 @@
-"""Tests of shared lessons: several users' wordings become one line, which everyone reads once enough taught it."""
+"""Tests of shared lessons: several users' wordings become one line, which everyone reads once
+enough taught it.
+"""
 
 from __future__ import annotations
 

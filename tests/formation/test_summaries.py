@@ -1,4 +1,6 @@
-"""Tests of summaries: they come from dated, marked turns, keep their newest end, and replace old turns when a thread closes."""
+"""Tests of summaries: they come from dated, marked turns, keep their newest end, and replace old
+turns when a thread closes.
+"""
 
 from __future__ import annotations
 

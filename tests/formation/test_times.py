@@ -1,4 +1,6 @@
-"""Tests of times: words become days, counted from the moment of saying, and no more exact than the words."""
+"""Tests of times: words become days, counted from the moment of saying, and no more exact than the
+words.
+"""
 
 from __future__ import annotations
 

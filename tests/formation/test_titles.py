@@ -23,7 +23,8 @@ async def test_rules_take_the_title_from_the_users_first_turn(clock: HandClock) 
         await thread.append("user", "And tea?")
         await settle(book, clock)
         assert (await thread.get()).title == title
-        # The title is gone with the words that it was made from, and a new one is made from what is said next.
+        # The title is gone with the words that it was made from, and a new one is made from what is
+        # said next.
         await book.forget("ann", [(await thread.messages(first=2, last=2))[0].id], as_owner=True)
         assert (await thread.get()).title == ""
         await thread.append("user", "Where is the station?")

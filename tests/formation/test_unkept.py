@@ -1,4 +1,6 @@
-"""Tests that words which a user asks not to keep are hidden after forming, and erased after the hours of grace."""
+"""Tests that words which a user asks not to keep are hidden after forming, and erased after the
+hours of grace.
+"""
 
 from __future__ import annotations
 

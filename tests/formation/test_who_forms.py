@@ -1,4 +1,6 @@
-"""Tests of the record of who forms a book: any other process leaves the threads and names the one that can form them."""
+"""Tests of the record of who forms a book: any other process leaves the threads and names the one
+that can form them.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def killed_after(program: str, place: Path, lines: int) -> Iterator[list[str]]:
-    """Run a program until it has printed so many lines, then kill it; yield all lines that it printed."""
+    """Run a program until it has printed so many lines, then kill it; yield all lines that it
+    printed.
+    """
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     running = subprocess.Popen(
         [sys.executable, "-c", program, str(place)],

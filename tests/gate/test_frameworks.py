@@ -1,4 +1,6 @@
-"""Environments of frameworks can be made from what is committed, and the ordinary run leaves them alone."""
+"""Environments of frameworks can be made from what is committed, and the ordinary run leaves them
+alone.
+"""
 
 from __future__ import annotations
 

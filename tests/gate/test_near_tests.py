@@ -1,4 +1,6 @@
-"""`./dev test --near` runs what a change is likely to break: what imports it, the nearest first, and says what it left out."""
+"""`./dev test --near` runs what a change is likely to break: what imports it, the nearest first,
+and says what it left out.
+"""
 
 from __future__ import annotations
 

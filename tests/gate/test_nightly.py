@@ -1,4 +1,6 @@
-"""`./dev nightly` runs every part once in a round, goes on where it was stopped, and begins with what failed."""
+"""`./dev nightly` runs every part once in a round, goes on where it was stopped, and begins with
+what failed.
+"""
 
 from __future__ import annotations
 

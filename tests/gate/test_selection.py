@@ -1,4 +1,6 @@
-"""`./dev test` and `./dev prove --changed` leave out only what no change can have broken, and say so."""
+"""`./dev test` and `./dev prove --changed` leave out only what no change can have broken, and say
+so.
+"""
 
 from __future__ import annotations
 

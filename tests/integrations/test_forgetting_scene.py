@@ -1,4 +1,6 @@
-"""A user corrects where they live, then asks to forget it: the next conversation knows nothing of it, until that is undone."""
+"""A user corrects where they live, then asks to forget it: the next conversation knows nothing of
+it, until that is undone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The files of Anthropic's memory tool are items: its commands, with its texts, and what the book adds to them."""
+"""The files of Anthropic's memory tool are items: its commands, with its texts, and what the book
+adds to them.
+"""
 
 from __future__ import annotations
 

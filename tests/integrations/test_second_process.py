@@ -1,4 +1,6 @@
-"""Tests that an agent in a second process knows what the first one was told, before anything is formed."""
+"""Tests that an agent in a second process knows what the first one was told, before anything is
+formed.
+"""
 
 from __future__ import annotations
 

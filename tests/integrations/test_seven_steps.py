@@ -1,4 +1,6 @@
-"""The seven steps of a memory that learns, over two processes, with an agent of PydanticAI's and scripted models."""
+"""The seven steps of a memory that learns, over two processes, with an agent of PydanticAI's and
+scripted models.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: 1 a user begins; 2 the agent gets what is known; 3 they talk, and it is recorded; 4 the conversation is read; 5 what it
-#: supersedes gives way; 6 it is saved; 7 another task, in another process, knows.
+#: 1 a user begins; 2 the agent gets what is known; 3 they talk, and it is recorded; 4 the
+#: conversation is read; 5 what it supersedes gives way; 6 it is saved; 7 another task, in another
+#: process, knows.
 PROGRAM = """
 import asyncio, json, re, sys
 from pydantic_ai import Agent

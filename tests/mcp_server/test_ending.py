@@ -34,7 +34,8 @@ async def _talking(folder: Path) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none"},
-        # Programs that a script starts in the background ignore Ctrl-C, and so do those that they start.
+        # Programs that a script starts in the background ignore Ctrl-C, and so do those that they
+        # start.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdin is not None and process.stdout is not None

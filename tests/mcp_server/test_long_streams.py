@@ -1,4 +1,6 @@
-"""Clients that listen: no limit for requests ends their streams; a stop and the end of their credential do."""
+"""Clients that listen: no limit for requests ends their streams; a stop and the end of their
+credential do.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The options ``--install`` and ``--uninstall`` of ``memoranda mcp``: entries in the files of coding agents."""
+"""The options ``--install`` and ``--uninstall`` of ``memoranda mcp``: entries in the files of
+coding agents.
+"""
 
 from __future__ import annotations
 

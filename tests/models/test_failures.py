@@ -1,4 +1,6 @@
-"""Every way in which a model can fail is told as one of two, and tells nothing of what was asked."""
+"""Every way in which a model can fail is told as one of two, and tells nothing of what was
+asked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Calls of language models are traced and measured by the conventions for generative models, without their content."""
+"""Calls of language models are traced and measured by the conventions for generative models,
+without their content.
+"""
 
 from __future__ import annotations
 

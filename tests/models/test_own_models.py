@@ -1,4 +1,6 @@
-"""Models of one's own: down when they do not answer in time, and none of their errors' words stays in the book."""
+"""Models of one's own: down when they do not answer in time, and none of their errors' words stays
+in the book.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of requests to a provider through PydanticAI and the provider's client, to a scripted server."""
+"""Tests of requests to a provider through PydanticAI and the provider's client, to a scripted
+server.
+"""
 
 from __future__ import annotations
 

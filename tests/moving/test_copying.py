@@ -1,4 +1,6 @@
-"""A copy without a switch is a second book; while it is made, the source is read and not written."""
+"""A copy without a switch is a second book; while it is made, the source is read and not
+written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is found at the target when a copy goes on: another book, an older state of this one, or marks of earlier versions."""
+"""What is found at the target when a copy goes on: another book, an older state of this one, or
+marks of earlier versions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A copy may be stopped at any call that it makes, or fail there: nothing is lost, and the same command goes on with it."""
+"""A copy may be stopped at any call that it makes, or fail there: nothing is lost, and the same
+command goes on with it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Met:
 
 
 class Life:
-    """Ends before one of the calls of a run, by a kill or by an error; a process that was killed makes none any more."""
+    """Ends before one of the calls of a run, by a kill or by an error; a process that was killed
+    makes none any more.
+    """
 
     def __init__(self, calls: int, error: Exception | None = None) -> None:
         self.left = calls
@@ -142,7 +146,8 @@ async def test_a_copy_that_fails_at_any_call_leaves_the_source_to_be_written_or_
         found = (await source.whereabouts()).departure
         there = await target.whereabouts()
         if found is not None and not found.whole:
-            # Only telling the source that the copy is complete can fail so; the next run, or a person, releases it.
+            # Only telling the source that the copy is complete can fail so; the next run, or a
+            # person, releases it.
             assert there.made_by == found.copy
         elif found is None and await is_written(source):
             await Pen(source, BEN).remember("written since")
@@ -220,7 +225,9 @@ async def test_a_copy_whose_source_was_released_while_it_ran_does_not_end_as_a_b
 
 
 class Entangled:
-    """Runs to two places at once, each of which may fail or be killed, beside somebody who writes and somebody who cancels."""
+    """Runs to two places at once, each of which may fail or be killed, beside somebody who writes
+    and somebody who cancels.
+    """
 
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
@@ -257,7 +264,9 @@ class Entangled:
         return found
 
     async def write(self) -> None:
-        """Write wherever the book is, cancel now and then, and watch that the book is at one place."""
+        """Write wherever the book is, cancel now and then, and watch that the book is at one
+        place.
+        """
         while not self.ended:
             books = await self.books()
             assert len(books) <= 1

@@ -1,4 +1,6 @@
-"""After the switch the copy is the book: nothing that was acknowledged is missing, and everything goes on there."""
+"""After the switch the copy is the book: nothing that was acknowledged is missing, and everything
+goes on there.
+"""
 
 from __future__ import annotations
 

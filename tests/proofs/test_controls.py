@@ -1,4 +1,6 @@
-"""A control has failed as it should where its judge says so; whatever else goes wrong fails the proof."""
+"""A control has failed as it should where its judge says so; whatever else goes wrong fails the
+proof.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which writes have to be there after a book has moved, while everything of some owners was forgotten."""
+"""Which writes have to be there after a book has moved, while everything of some owners was
+forgotten.
+"""
 
 from __future__ import annotations
 

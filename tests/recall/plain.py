@@ -1,4 +1,6 @@
-"""A plain reimplementation of recall, one passage and one word at a time; and builders of passages."""
+"""A plain reimplementation of recall, one passage and one word at a time; and builders of
+passages.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from memoranda.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
-#: A cosine of 0 may come out as large as this, in four dimensions, once the numbers of both vectors are rounded.
+#: A cosine of 0 may come out as large as this, in four dimensions, once the numbers of both vectors
+#: are rounded.
 ROUNDING = 2e-5
 
 
@@ -113,13 +116,15 @@ def words_of(found: Match) -> float:
     return sum(share for _, share in (*found.words, *found.near_words))
 
 
-# ── The plain reading ─────────────────────────────────────────────────────────────────────────────────────
+# ── The plain reading ─────────────────────────────────────────────────────────────────────────────
 
 
 def plain(
     rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
 ) -> dict[bytes, dict[str, float]]:
-    """Return the score of every passage by its words, by these and its neighbours', and its cosine."""
+    """Return the score of every passage by its words, by these and its neighbours', and its
+    cosine.
+    """
     if not rows:
         return {}
     near = {row.id: _beside(rows, row) for row in rows}
@@ -151,7 +156,9 @@ def together(
 def terms(
     rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
 ) -> dict[bytes, dict[Term, float]]:
-    """The terms of every passage's score; what one needs of the others is taken from all passages."""
+    """The terms of every passage's score; what one needs of the others is taken from all
+    passages.
+    """
     scores = plain(rows, question, vector)
     if not scores:
         return {}
@@ -188,7 +195,9 @@ def terms(
 
 
 def _spread(own: Sequence[float]) -> float:
-    """The standard deviation, of scores rounded to 1/1024; at least a quarter of the root mean square."""
+    """The standard deviation, of scores rounded to 1/1024; at least a quarter of the root mean
+    square.
+    """
     numbers = [round(1024 * one) / 1024 for one in own]
     mean = sum(numbers) / len(numbers)
     squares = sum(one * one for one in numbers) / len(numbers)

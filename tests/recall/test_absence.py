@@ -10,7 +10,7 @@ import memoranda
 from memoranda import NotFound
 from memoranda.model.query import Hits, WhyMissing
 
-# ── Why it is not there ───────────────────────────────────────────────────────────────────────────────────
+# ── Why it is not there ───────────────────────────────────────────────────────────────────────────
 
 
 def reason(hits: Hits, id: UUID) -> WhyMissing:

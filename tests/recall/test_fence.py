@@ -17,7 +17,9 @@ _SEEN_AS_TAG = re.compile(r"<\s*/?\s*(?:" + "|".join(tag.replace("_", "") for ta
 
 
 def as_a_careless_reader_sees(text: str) -> str:
-    """Return a text in compatibility form and lower case, without invisible characters and underscores."""
+    """Return a text in compatibility form and lower case, without invisible characters and
+    underscores.
+    """
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(
         sign
@@ -174,7 +176,8 @@ def test_joiners_that_carry_invisible_text_are_removed(text: str, shown: str) ->
     assert fenced(text) == shown
 
 
-#: One or more of each sort: fillers, private use in three planes, noncharacters, unassigned signs, silent controls.
+#: One or more of each sort: fillers, private use in three planes, noncharacters, unassigned signs,
+#: silent controls.
 UNSEEN = (
     "\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u2065\u3164\uffa0\ufff0\ufff8"
     "\ue000\uf8ff\U000f0000\U000ffffd\U00100000\U0010fffd\ufdd0\uffff\U0010ffff\U00050000\U000e0fff"

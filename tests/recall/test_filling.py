@@ -1,4 +1,6 @@
-"""Tests of filled contexts: records that are always in, never in, or told once, and the use of unused tokens."""
+"""Tests of filled contexts: records that are always in, never in, or told once, and the use of
+unused tokens.
+"""
 
 from __future__ import annotations
 

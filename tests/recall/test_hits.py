@@ -1,4 +1,6 @@
-"""Tests of recall's hits: strength, folding, order, and the reasons why a passage is or is not a hit."""
+"""Tests of recall's hits: strength, folding, order, and the reasons why a passage is or is not a
+hit.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ async def said(book: memoranda.Book, *turns: tuple[str, str], owner: str = "ana"
     return list(receipt.ids("message"))
 
 
-# ── Strength ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── Strength ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ async def test_scores_stay_the_same_within_the_hour(book: memoranda.Book, clock:
     assert [hit.score for hit in await book.recall("ana", "units")] == [hit.score for hit in first]
 
 
-# ── Folding ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── Folding ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_what_one_says_again_in_the_same_words_is_one_hit(book: memoranda.Book) -> None:
@@ -233,7 +235,7 @@ async def test_a_hit_quotes_the_sources_that_are_left(book: memoranda.Book) -> N
     ]
 
 
-# ── Why it is there ───────────────────────────────────────────────────────────────────────────────────────
+# ── Why it is there ───────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_hit_tells_its_words_and_the_terms_of_its_score(book: memoranda.Book) -> None:
@@ -250,7 +252,7 @@ async def test_a_hit_tells_its_words_and_the_terms_of_its_score(book: memoranda.
     assert first.conditions == {"types": ["message"], "kinds": ["user"]}
 
 
-# ── Orders ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Orders ────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_pinned_memories_that_answer_come_first_where_asked(book: memoranda.Book) -> None:

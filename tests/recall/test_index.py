@@ -37,7 +37,7 @@ from tests.recall.plain import (
     words_of,
 )
 
-# ── Scores ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Scores ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_score_is_bm25_worked_out_by_hand() -> None:
@@ -98,7 +98,7 @@ def test_a_passage_without_terms_counts_in_the_statistics() -> None:
     assert words_of(find(beside, "tea")[0]) > words_of(find(alone, "tea")[0])
 
 
-# ── Visibility ────────────────────────────────────────────────────────────────────────────────────────────
+# ── Visibility ────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_statistics_are_those_of_the_shelves_that_are_read_together() -> None:
@@ -161,7 +161,7 @@ def test_damaged_terms_are_refused_and_change_nothing() -> None:
     assert (numbers(find(index, "tea")), index.mark) == ([1], 1)
 
 
-# ── Filters ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── Filters ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,10 @@ def test_many_threads_can_be_asked_for_among_many() -> None:
     assert sorted(numbers(found)) == list(range(0, 60, 3))
 
 
-# ── Any sequence of changes ───────────────────────────────────────────────────────────────────────────────
+# ── Any sequence of changes ───────────────────────────────────────────────────────────────────────
 
-#: Hashes that differ in their lowest bits alone are among them, and the lowest and highest there are.
+#: Hashes that differ in their lowest bits alone are among them, and the lowest and highest there
+#: are.
 HASHES = [0, 1, 2, 3, 2**63, 2**63 + 1, 2**40, 2**64 - 1, term_hash("ann")]
 #: Ids with zero bytes at either end are among them.
 IDS = [number.to_bytes(16, "big") for number in range(6)] + [
@@ -392,7 +393,7 @@ def test_a_large_shelf_grown_in_pieces_answers_as_if_built_anew() -> None:
             assert index.passages == len(rows)
 
 
-# ── What it costs ─────────────────────────────────────────────────────────────────────────────────────────
+# ── What it costs ─────────────────────────────────────────────────────────────────────────────────
 
 
 def test_appends_one_by_one_leave_few_segments() -> None:

@@ -1,4 +1,6 @@
-"""Whatever was done to a book: its index answers as one built anew, and nobody feels what they may not see."""
+"""Whatever was done to a book: its index answers as one built anew, and nobody feels what they may
+not see.
+"""
 
 from __future__ import annotations
 
@@ -254,7 +256,9 @@ def test_what_is_added_where_a_reader_may_not_look_changes_no_score(
 
 
 async def add_out_of_sight(engine: Engine, world: World, dice: Dice) -> None:
-    """Passages full of the question's words in another audience, owner and tenant, with their vectors."""
+    """Passages full of the question's words in another audience, owner and tenant, with their
+    vectors.
+    """
     places = ((ANN, FOR_A), (ANN, GROUPS), (BEN, None), (BEN, FOR_B), (STRANGER, None))
     seen = await engine.get(ANN, AT_B, world.tried)
     talks = [

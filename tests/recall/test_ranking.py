@@ -1,4 +1,6 @@
-"""The ranking: the terms of a score, what each of them raises, and candidates that are chosen by all of them."""
+"""The ranking: the terms of a score, what each of them raises, and candidates that are chosen by
+all of them.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ TALK = (
     ("user", "Thank you for that advice about the room then"),
 )
 
-# ── Terms ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Terms ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_the_terms_of_a_hit_add_up_to_its_score_and_the_best_has_about_1() -> None:
@@ -175,7 +177,7 @@ async def test_what_is_missing_is_compared_with_the_last_hit_by_its_terms(book: 
     assert "the last hit's score is 1.000 (words 0." in missing.reason and " more" in missing.reason
 
 
-# ── The whole field ───────────────────────────────────────────────────────────────────────────────────────
+# ── The whole field ───────────────────────────────────────────────────────────────────────────────
 
 
 def _row(number: int, chance: random.Random, speakers: tuple[str, ...]) -> Any:

@@ -135,7 +135,9 @@ async def test_indexes_that_are_let_go_of_for_room_leave_nothing_behind(tmp_path
 async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """The index was brought up to date by another task while an engine's thread searched it for an older moment."""
+    """The index was brought up to date by another task while an engine's thread searched it for an
+    older moment.
+    """
     under_way, goes_on, search = threading.Event(), threading.Event(), SearchRequest.search
 
     def delayed(asked: SearchRequest, shelves: Sequence[ShelfIndex]) -> None:

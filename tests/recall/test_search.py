@@ -38,7 +38,7 @@ def facets(
     return json.dumps([speaker, agent, key, subject, trust, tags])
 
 
-# ── Arms ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Arms ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_passage_is_found_by_what_was_said_beside_it_in_its_thread() -> None:
@@ -114,7 +114,7 @@ def test_the_newest_come_first_where_only_that_is_asked() -> None:
     assert numbers(find(index, "anything", mode=Mode.RECENT, limit=4)) == [8, 9, 6, 7]
 
 
-# ── Together ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── Together ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_what_holds_the_word_is_found_however_far_its_neighbours_are_from_the_question() -> None:
@@ -151,7 +151,7 @@ def test_shelves_read_together_are_laid_out_anew_when_one_changes() -> None:
     assert numbers(find(one, "tea")) == [1]
 
 
-# ── Who and when ──────────────────────────────────────────────────────────────────────────────────────────
+# ── Who and when ──────────────────────────────────────────────────────────────────────────────────
 
 
 def test_who_is_named_in_the_question_is_heard_first() -> None:
@@ -180,7 +180,7 @@ def test_a_time_that_is_named_counts_like_a_word() -> None:
     assert numbers(search(field_of([index]), only_then, limit=10, only=EVERYTHING)) == [3]
 
 
-# ── Filters ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── Filters ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_damaged_facets_are_told() -> None:
         find(index, "tea")
 
 
-# ── Large shelves ─────────────────────────────────────────────────────────────────────────────────────────
+# ── Large shelves ─────────────────────────────────────────────────────────────────────────────────
 
 
 def large(count: int, chance: random.Random) -> ShelfIndex:

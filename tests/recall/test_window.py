@@ -156,7 +156,9 @@ def kept(
     keep_first: int = 0,
     read: int | None = None,
 ) -> list[int]:
-    """Return the places of a window's messages, where only the thread's beginning and its newest ``read`` messages are known."""
+    """Return the places of a window's messages, where only the thread's beginning and its newest
+    ``read`` messages are known.
+    """
     newest = turns if read is None else turns[-read:]
     room = Measure(budget, limit, lambda _: 1)
     whole = len(newest) == len(turns)

@@ -1,4 +1,6 @@
-"""Tests of detection: secrets are found by shape, checksum or name, and lookalikes are left alone."""
+"""Tests of detection: secrets are found by shape, checksum or name, and lookalikes are left
+alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Bad input is refused by name: bodies, ids, repeated requests; clients may leave and engines may fail."""
+"""Bad input is refused by name: bodies, ids, repeated requests; clients may leave and engines may
+fail.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,7 @@ async def test_a_repetition_with_another_body_is_refused_while_the_first_runs(ht
     assert (await http.get(f"{OWNER}/count")).json() == 1
 
 
-# ── over the wire ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── over the wire ─────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_body_that_is_too_large_is_refused_by_its_length_before_it_is_sent(book):
@@ -209,7 +211,7 @@ async def test_a_client_that_leaves_a_stream_ends_it(book):
             assert (await read_answer(reader)).json() == 201
 
 
-# ── engines that fail ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── engines that fail ─────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_full_disk_is_told_as_one_and_stores_nothing(tmp_path):

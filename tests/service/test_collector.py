@@ -1,4 +1,6 @@
-"""Telemetry: what a collector of OpenTelemetry gets from the service, and that every documented name is sent."""
+"""Telemetry: what a collector of OpenTelemetry gets from the service, and that every documented
+name is sent.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def ask(address: str, path: str, body: dict[str, object], **headers: str) -> Non
 
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, bytes]]:
-    """Return what a service in a process of its own sent to a collector, from its start to its end."""
+    """Return what a service in a process of its own sent to a collector, from its start to its
+    end.
+    """
     with collecting() as (endpoint, got):
         serving = subprocess.Popen(
             [sys.executable, "-m", "memoranda", "--json", "serve", "--port", "0"],

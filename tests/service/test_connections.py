@@ -1,4 +1,6 @@
-"""Connections: a header has a time, and connections without a whole one give way to everybody else."""
+"""Connections: a header has a time, and connections without a whole one give way to everybody
+else.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,9 @@ async def ask(reader, writer, path="/livez"):
 
 
 async def begin_request(writer, *other):
-    """Send a request without its body; another one, answered afterwards, shows that the service has read it."""
+    """Send a request without its body; another one, answered afterwards, shows that the service has
+    read it.
+    """
     writer.write(head("POST", "/v1/owners/ann/recall", Content_Length=len(ASKED)) + ASKED[:1])
     assert await ask(*other) == 200
 
@@ -227,7 +231,9 @@ async def until_at_most(number, process="self"):
 
 
 async def unfinished(port):
-    """Return a connection from another address of this machine, which has sent the beginning of a header."""
+    """Return a connection from another address of this machine, which has sent the beginning of a
+    header.
+    """
     one = socket.socket()
     one.setblocking(False)
     one.bind(("127.0.0.2", 0))

@@ -1,4 +1,6 @@
-"""A user memory's round trip with curl: what a client of EDDI does, in twelve steps, against a real service."""
+"""A user memory's round trip with curl: what a client of EDDI does, in twelve steps, against a real
+service.
+"""
 
 from __future__ import annotations
 

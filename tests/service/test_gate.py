@@ -1,4 +1,6 @@
-"""The gate: hosts, pages of other origins, credentials, rates, what every answer has, and what the log tells."""
+"""The gate: hosts, pages of other origins, credentials, rates, what every answer has, and what the
+log tells.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Everything about one person over HTTP: with the credential of the person or of an administrator, and of nobody else."""
+"""Everything about one person over HTTP: with the credential of the person or of an administrator,
+and of nobody else.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ PATHS = ("/v1/export?owner=ann&everything=true", "/admin/gdpr/ann/export")
 
 @pytest.fixture
 async def keys(book: memoranda.Book) -> dict[str, str]:
-    """Keys of two persons, of a program and of an administrator, in a book with experience from both persons."""
+    """Keys of two persons, of a program and of an administrator, in a book with experience from
+    both persons.
+    """
     tea, rum = (
         (await book.remember("ann", "likes tea")).id,
         (await book.remember("ben", "likes rum")).id,

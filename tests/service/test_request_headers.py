@@ -1,4 +1,6 @@
-"""Headers of requests: versions, headers that are sent twice, encodings of bodies, and clients that leave."""
+"""Headers of requests: versions, headers that are sent twice, encodings of bodies, and clients that
+leave.
+"""
 
 from __future__ import annotations
 

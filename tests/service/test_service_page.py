@@ -1,4 +1,6 @@
-"""The pages about HTTP: their requests work as they stand, and they name every argument of a turn."""
+"""The pages about HTTP: their requests work as they stand, and they name every argument of a
+turn.
+"""
 
 from __future__ import annotations
 

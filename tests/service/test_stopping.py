@@ -1,4 +1,6 @@
-"""Stopping: SIGTERM under load cuts no request, gives jobs back, and ends the program with success."""
+"""Stopping: SIGTERM under load cuts no request, gives jobs back, and ends the program with
+success.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The estimate of tokens, held against counts of a real vocabulary (30,000 pieces, English above all)."""
+"""The estimate of tokens, held against counts of a real vocabulary (30,000 pieces, English above
+all).
+"""
 
 from __future__ import annotations
 

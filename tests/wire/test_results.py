@@ -23,7 +23,8 @@ DAY = datetime(2026, 5, 7, tzinfo=UTC)
 
 def assert_same(one: Any, other: Any) -> None:
     """Assert that two values are equal in every field, and of the same types."""
-    # A mapping may be a view, and a word a member of an enumeration: both are equal to what crossed.
+    # A mapping may be a view, and a word a member of an enumeration: both are equal to what
+    # crossed.
     assert type(one) is type(other) or any(
         isinstance(one, of) and isinstance(other, of) for of in (Mapping, str)
     )
@@ -274,7 +275,8 @@ async def of_the_book(ask: Crossing) -> None:
         assert_same(report, from_json("admin.import_", json.loads(json.dumps(to_json(report)))))
 
 
-#: Verbs that this sweep does not call: streams, which it reads itself, and what needs a model, an embedder or a failed job.
+#: Verbs that this sweep does not call: streams, which it reads itself, and what needs a model, an
+#: embedder or a failed job.
 ELSEWHERE = {"admin.export", "admin.import_", "thread.summarise", "admin.reembed"}
 #: Verbs of keys and of the audit, which tests of the service ask.
 _OF_CREDENTIALS = {"admin.reads", "keys.create", "keys.rotate", "keys.uses"}

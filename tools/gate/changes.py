@@ -1,4 +1,6 @@
-"""Files that differ from the last commit that landed; where that commit cannot be known, everything counts as changed."""
+"""Files that differ from the last commit that landed; where that commit cannot be known, everything
+counts as changed.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,16 @@ from pathlib import Path
 
 from tools.checkout import ROOT, git
 
-#: Names the commit that a change is made on, where a machine knows it: an ancestor of the commit that is checked out.
-#: Without the product's prefix, because a book refuses variables with its prefix that no setting has.
+#: Names the commit that a change is made on, where a machine knows it: an ancestor of the commit
+#: that is checked out. Without the product's prefix, because a book refuses variables with its
+#: prefix that no setting has.
 BASE_VARIABLE = "GATE_BASE"
 #: The last commit that passed `.ci/run` in this repository; `.ci/run` writes it.
 PASSED = "refs/gate/passed"
 #: Branches that only hold what has landed.
 LANDED = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/heads/main")
-#: They decide what runs, and in which environment: a change in one of them is a change of everything.
+#: They decide what runs, and in which environment: a change in one of them is a change of
+#: everything.
 EVERYTHING = (
     ".ci",
     "dev",
@@ -39,7 +43,9 @@ class Change:
     paths: frozenset[str] = frozenset()
 
     def reason(self, covered: Iterable[str]) -> str:
-        """Return why what covers these files and folders must run; an empty string if nothing asks for it."""
+        """Return why what covers these files and folders must run; an empty string if nothing asks
+        for it.
+        """
         if not self.base:
             return self.since
         under = (*EVERYTHING, *(path.removesuffix("/.").rstrip("/") for path in covered))
@@ -54,13 +60,17 @@ def is_under(path: str, place: str) -> bool:
 
 
 def read_change(root: Path = ROOT) -> Change:
-    """Return what differs from the last landed commit, files that git does not know yet included."""
+    """Return what differs from the last landed commit, files that git does not know yet
+    included.
+    """
     base, since = _find_base(root)
     return _since(root, base, since) if base else Change("", since)
 
 
 def read_latest(root: Path = ROOT) -> Change:
-    """Return a change for a developer who runs what is near: what has not landed, else not been committed, else the last commit."""
+    """Return a change for a developer who runs what is near: what has not landed, else not been
+    committed, else the last commit.
+    """
     change = read_change(root)
     if change.base:
         return change
@@ -69,7 +79,8 @@ def read_latest(root: Path = ROOT) -> Change:
 
 
 def _since(root: Path, base: str, since: str) -> Change:
-    # With renames as a removal and an addition: what was moved away from a place has changed that place.
+    # With renames as a removal and an addition: what was moved away from a place has changed that
+    # place.
     differing = git(root, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base)
     unknown = git(root, "ls-files", "--others", "--exclude-standard", "-z")
     if differing is None or unknown is None:
@@ -80,7 +91,9 @@ def _since(root: Path, base: str, since: str) -> Change:
 
 
 def _find_base(root: Path) -> tuple[str, str]:
-    """Return the last landed commit with its description; without the commit, the reason why none is known."""
+    """Return the last landed commit with its description; without the commit, the reason why none
+    is known.
+    """
     head = git(root, "rev-parse", "--verify", "HEAD^{commit}")
     if head is None:
         return "", "there is no commit here, or no git"

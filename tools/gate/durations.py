@@ -1,4 +1,6 @@
-"""A plugin of pytest: it stores how long each test took, and leaves out the rest where a run has a time to end at."""
+"""A plugin of pytest: it stores how long each test took, and leaves out the rest where a run has a
+time to end at.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record in the process that sees all reports: with several, it is the one that hands out the tests."""
+    """Record in the process that sees all reports: with several, it is the one that hands out the
+    tests.
+    """
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Durations(config))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what would start too late; it is skipped and not stopped, so that fixtures of servers end as always."""
+    """Skip what would start too late; it is skipped and not stopped, so that fixtures of servers
+    end as always.
+    """
     stop_at = item.config.getoption("--stop-at")
     if stop_at is not None and time.time() > stop_at:
         pytest.skip("left out: the time of this run is over")

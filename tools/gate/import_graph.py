@@ -47,7 +47,9 @@ def _module(name: str) -> str:
 
 
 def _imported(name: str, text: str, modules: Mapping[str, str]) -> set[str]:
-    """Return the files that one file imports; the fixtures that pytest gives a test count as imports of it."""
+    """Return the files that one file imports; the fixtures that pytest gives a test count as
+    imports of it.
+    """
     module = _module(name)
     package = module if name.endswith("__init__.py") else module.rpartition(".")[0]
     named = {*_WRITTEN.findall(text), *_names(ast.parse(text).body, package)}
@@ -64,7 +66,9 @@ def _imported(name: str, text: str, modules: Mapping[str, str]) -> set[str]:
 
 
 def _names(body: Iterable[ast.AST], package: str) -> Iterator[str]:
-    """Return the dotted names of all imports, also of those in functions; only statements can hold an import."""
+    """Return the dotted names of all imports, also of those in functions; only statements can hold
+    an import.
+    """
     for node in body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,6 @@
-"""Run the tests that a change is most likely to break: those downstream of it by imports, the nearest and the failed first."""
+"""Run the tests that a change is most likely to break: those downstream of it by imports, the
+nearest and the failed first.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from tools.gate.import_graph import read_graph
 
 #: Seconds of tests that are chosen; two processes run them side by side.
 CHOSEN_SECONDS = 160.0
-#: No test starts later than so many seconds after the begin, so that all is over within four minutes.
+#: No test starts later than so many seconds after the begin, so that all is over within four
+#: minutes.
 LAST_START = 200.0
 #: What still runs then hangs.
 LAST_END = 240.0
@@ -30,7 +33,9 @@ CACHE = ".pytest_cache/v"
 
 
 class Selection(NamedTuple):
-    """Files of tests to run, the first ones first, and those downstream that are left out, the nearest first."""
+    """Files of tests to run, the first ones first, and those downstream that are left out, the
+    nearest first.
+    """
 
     chosen: list[str]
     left_out: list[str]
@@ -43,7 +48,9 @@ def is_test(path: str) -> bool:
 
 
 def distances(changed: Iterable[str], graph: Mapping[str, Iterable[str]]) -> dict[str, float]:
-    """Return how far each file is downstream of a change; a file that imports much is less about each of its imports."""
+    """Return how far each file is downstream of a change; a file that imports much is less about
+    each of its imports.
+    """
     importers = defaultdict(list)
     for importer, imported in graph.items():
         cost = math.log2(1 + len(set(imported)))
@@ -70,7 +77,9 @@ def select(
     failed: Iterable[str] = (),
     budget: float = CHOSEN_SECONDS,
 ) -> Selection:
-    """Return the files of tests that fit into the time; what changed itself or failed before is always among them."""
+    """Return the files of tests that fit into the time; what changed itself or failed before is
+    always among them.
+    """
     far = distances(changed, graph)
     first = {path for path in failed if path in graph}
     tests = {path for path in far if is_test(path) and path in graph} | first

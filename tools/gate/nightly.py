@@ -1,4 +1,6 @@
-"""Run everything at full counts with fresh seeds, part by part; a part that failed comes first when it is started again."""
+"""Run everything at full counts with fresh seeds, part by part; a part that failed comes first when
+it is started again.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def parts(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def due(known: Mapping[str, object], state: State) -> list[str]:
-    """Return the parts that are left in this round: first those that failed, then those that have not run."""
+    """Return the parts that are left in this round: first those that failed, then those that have
+    not run.
+    """
     failed = [name for name in known if name in state and not state[name]["passed"]]
     return failed + [name for name in known if name not in state]
 
@@ -82,7 +86,9 @@ def go_on(
     folder: Path,
     run: Callable[[list[str], Path], bool] = run_part,
 ) -> int:
-    """Run parts and store each result; without chosen ones, all that are due, and a new round if none is."""
+    """Run parts and store each result; without chosen ones, all that are due, and a new round if
+    none is.
+    """
     state = {name: result for name, result in read(folder).items() if name in known}
     if not chosen and not due(known, state):
         state = {}
@@ -145,7 +151,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _name_old_tables() -> int:
-    """Name each table of the documentation that is older than the code it measures; that fails nothing."""
+    """Name each table of the documentation that is older than the code it measures; that fails
+    nothing.
+    """
     for old in recorded_runs.old():
         print(f"a table is older than what it measures: {old}")
     return 0

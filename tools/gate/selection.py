@@ -1,10 +1,13 @@
-"""Tests and environments of frameworks that a run leaves out, because no change can have broken what they cover."""
+"""Tests and environments of frameworks that a run leaves out, because no change can have broken
+what they cover.
+"""
 
 from __future__ import annotations
 
 from tools.gate.changes import read_change
 
-#: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in partitions, on MongoDB and over HTTP.
+#: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in
+#: partitions, on MongoDB and over HTTP.
 AGAIN_COVERS = [
     *(
         f"src/memoranda/{name}"
@@ -33,7 +36,9 @@ FRAMEWORK_COVERS = {
 
 
 def test_arguments(arguments: list[str], names_tests: bool) -> list[str]:
-    """Return pytest's arguments: without the tests marked `again`, if nothing asks for them; say so."""
+    """Return pytest's arguments: without the tests marked `again`, if nothing asks for them; say
+    so.
+    """
     if "--all" in arguments or "-m" in arguments or names_tests:
         return [word for word in arguments if word != "--all"]
     change = read_change()
@@ -48,7 +53,9 @@ def test_arguments(arguments: list[str], names_tests: bool) -> list[str]:
 
 
 def changed_frameworks(known: list[str]) -> list[str]:
-    """Return the environments whose tests a change may break, and say why the others are left out."""
+    """Return the environments whose tests a change may break, and say why the others are left
+    out.
+    """
     change = read_change()
     chosen = []
     for name in known:

@@ -1,6 +1,7 @@
 """Write docs/reference and docs/pictures from the code.
 
-Each page is a file in ``pages`` with marks, and each mark stands for a function that makes its part.
+Each page is a file in ``pages`` with marks, and each mark stands for a function that makes its
+part.
 """
 
 from __future__ import annotations

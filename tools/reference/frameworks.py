@@ -15,7 +15,9 @@ LINE_LENGTH = 160
 
 
 def table() -> str:
-    """Return the table of all results and, below it, the cases that were left out, with their reasons."""
+    """Return the table of all results and, below it, the cases that were left out, with their
+    reasons.
+    """
     found = sorted(
         map(read, RESULTS.glob("*.json")), key=lambda one: (one["framework"].lower(), one["run"])
     )

@@ -1,4 +1,6 @@
-"""The reference of Python, REST, MCP and the routes of other products, from what is declared in the code."""
+"""The reference of Python, REST, MCP and the routes of other products, from what is declared in the
+code.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +121,7 @@ def results() -> str:
     return "\n\n".join(f"## {of.__name__}\n\n{_first(of)}\n\n{_attributes(of)}" for of in _RESULTS)
 
 
-def _first(of: type) -> str:
+def _first(of: Any) -> str:
     return " ".join((of.__doc__ or "").strip().partition("\n\n")[0].split()).replace("``", "`")
 
 
@@ -148,14 +150,8 @@ def _declared(of: type) -> Iterator[tuple[str, str, str]]:
         elif waits_for and (method := re.match(r"    def ([a-z]\w*)\(self\) -> (.+):$", line)):
             waits_for = ""
             value = vars(of).get(method[1])
-            words = (
-                inspect.getdoc(getattr(value, "fget", None) or getattr(value, "func", value)) or ""
-            )
-            yield (
-                method[1],
-                method[2].replace("|", "\\|"),
-                words.partition("\n")[0].replace("``", "`").replace("|", "\\|"),
-            )
+            told = _first(getattr(value, "fget", None) or getattr(value, "func", value))
+            yield method[1], method[2].replace("|", "\\|"), told.replace("|", "\\|")
             about = []
         elif line.strip():
             about = []
@@ -166,7 +162,9 @@ def _plain(about: Iterable[str]) -> str:
 
 
 def paths() -> str:
-    """Return a row for each path: its method, its name in the library, the least role, and what it does."""
+    """Return a row for each path: its method, its name in the library, the least role, and what it
+    does.
+    """
     rows = ["| request | operation | role | what it does |", "|---|---|---|---|"]
     for one in OPERATIONS.values():
         path = "/".join(
@@ -223,6 +221,7 @@ def compatible() -> str:
                 path = getattr(route, "path", "").rstrip("/")
                 if (method, path) not in seen:
                     seen.add((method, path))
-                    words = (getattr(route, "endpoint", print).__doc__ or "").partition("\n")[0]
+                    told = getattr(route, "endpoint", print).__doc__ or ""
+                    words = " ".join(told.partition("\n\n")[0].split())
                     rows.append(f"| `{method} {path}` | {words} |")
     return "\n".join(rows)

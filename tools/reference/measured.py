@@ -105,7 +105,9 @@ def proofs() -> str:
 
 
 def _constants(name: str) -> dict[str, Any]:
-    """Return the constants of a proof without importing it, because some start a server's library."""
+    """Return the constants of a proof without importing it, because some start a server's
+    library.
+    """
     found = {}
     for line in ast.parse((FOLDER / f"{name}.py").read_text("utf-8")).body:
         if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):

@@ -1,4 +1,6 @@
-"""The pictures of the documentation, drawn for light and dark pages; their text can be read on a page of 360 pixels."""
+"""The pictures of the documentation, drawn for light and dark pages; their text can be read on a
+page of 360 pixels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of many sources: a record lists a few of them, and all of them decide as if it listed each."""
+"""Tests of many sources: a record lists a few of them, and all of them decide as if it listed
+each.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,15 @@ from memoranda_conformance.said import Said, patched, sources_of
 from memoranda_conformance.suite import Suite
 from memoranda_conformance.suites.copies import COPY, all_pieces, arrived, lay_all
 
-#: Characters that one more confirmation may add to a book, in the record, its versions and its links.
+#: Characters that one more confirmation may add to a book, in the record, its versions and its
+#: links.
 _MOST_CHARACTERS = 4_000
 
 
 class ConfirmationSuite(Suite):
-    """Tests that a statement may be said many times: what it stores stays small, and every source counts."""
+    """Tests that a statement may be said many times: what it stores stays small, and every source
+    counts.
+    """
 
     async def test_a_memory_lists_the_first_and_last_and_best_of_its_sources_and_counts_all(
         self, engine: Engine
@@ -432,7 +437,9 @@ async def _links(engine: Engine, said: Said) -> set[tuple[bytes, ...]]:
 
 
 async def _story(pen: Pen, dice: Random) -> None:
-    """Confirm, undo and forget at random, and compare the sources with a whole list after each step."""
+    """Confirm, undo and forget at random, and compare the sources with a whole list after each
+    step.
+    """
     said = await Said.tea(pen, 6)
     expected = [*said.said]
     undoable: list[tuple[int, list[UUID]]] = []

@@ -39,7 +39,9 @@ COPY = "this copy"
 
 
 async def a_whole_book(engine: Engine) -> None:
-    """Write several owners, one of them with an ended era, with vectors, uses, jobs, a stored answer and spending."""
+    """Write several owners, one of them with an ended era, with vectors, uses, jobs, a stored
+    answer and spending.
+    """
     pen, ben = Pen(engine, ANN), Pen(engine, BEN)
     await engine.begin_set(SMALL)
     await engine.begin_set(LARGE)

@@ -1,4 +1,6 @@
-"""Tests of erasure: forgotten records are removed everywhere, with all that is derived from them alone."""
+"""Tests of erasure: forgotten records are removed everywhere, with all that is derived from them
+alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of limits: how writes and memories are counted, what makes room, and what a refused write says."""
+"""Tests of limits: how writes and memories are counted, what makes room, and what a refused write
+says.
+"""
 
 from __future__ import annotations
 
@@ -170,14 +172,17 @@ THREE: Final = Limits(memories_per_agent=3, writes_per_run=100)
 
 
 class CapacitySuite(Suite):
-    """Tests of the default limit: what is written is refused, what is formed archives the same agent's weakest memories."""
+    """Tests of the default limit: what is written is refused, what is formed archives the same
+    agent's weakest memories.
+    """
 
     async def test_what_is_written_at_an_agents_cap_is_refused_and_never_paid_for_with_a_fact(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine, limits=THREE, view=AT_A)
         ids = [await remembered(pen, f"fact {number}", "a") for number in range(3)]
-        # A model's tool writes as its agent, a program as an application, and the person as the owner.
+        # A model's tool writes as its agent, a program as an application, and the person as the
+        # owner.
         for actor in (Actor("agent", "a"), Actor("application"), Actor("owner")):
             with pytest.raises(
                 LimitReached, match=r"\(3/3\).*agent 'a'.*memories_per_agent"

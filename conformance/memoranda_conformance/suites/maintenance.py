@@ -1,4 +1,6 @@
-"""Tests of whole books: facts, verification against the ledger, rebuilding, exports and imports of whole owners."""
+"""Tests of whole books: facts, verification against the ledger, rebuilding, exports and imports of
+whole owners.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ from memoranda_conformance.suites.stores.items import a_put
 
 
 async def a_full_life(pen: Pen, *, items: bool = True) -> None:
-    """Write a little of everything, with corrections, undos and erasures; books of older formats have no items."""
+    """Write a little of everything, with corrections, undos and erasures; books of older formats
+    have no items.
+    """
     thread = await pen.open(name="order 7", agent="a", audience=FOR_A)
     said = await pen.say(thread, "tea", "cake", "rum", "ale")
     await pen.write(SetThread(thread, {"title": "lunch"}))

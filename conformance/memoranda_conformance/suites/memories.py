@@ -1,4 +1,6 @@
-"""Tests of memories: keys (one statement at a time has a key), replacement, retraction, confirmation, readers and trust."""
+"""Tests of memories: keys (one statement at a time has a key), replacement, retraction,
+confirmation, readers and trust.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ DAY = timedelta(days=1)
 
 
 class MemorySuite(Suite):
-    """Tests of statements: which one replaces another, who reads them, and how much they are trusted."""
+    """Tests of statements: which one replaces another, who reads them, and how much they are
+    trusted.
+    """
 
     async def test_a_statement_comes_back_as_it_was_given(self, engine: Engine) -> None:
         pen = Pen(engine)

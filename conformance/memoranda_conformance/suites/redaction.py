@@ -1,4 +1,6 @@
-"""Tests of redaction: parts of messages are taken out for good, or hidden until somebody decides."""
+"""Tests of redaction: parts of messages are taken out for good, or hidden until somebody
+decides.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ async def waiting(engine: Engine) -> list[Job]:
 
 
 class RedactionSuite(Suite):
-    """Tests that words taken out of a message are nowhere any more, and that everything else stays."""
+    """Tests that words taken out of a message are nowhere any more, and that everything else
+    stays.
+    """
 
     async def test_a_message_stays_without_the_words_that_are_taken_out(
         self, engine: Engine

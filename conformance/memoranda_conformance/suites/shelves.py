@@ -1,4 +1,6 @@
-"""Tests of shelves (all passages of one owner with one audience), search terms, uses, and marks of a copied book."""
+"""Tests of shelves (all passages of one owner with one audience), search terms, uses, and marks of
+a copied book.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ from memoranda_conformance.suites.copies import COPY, arrived, lay_all
 
 
 class ShelfSuite(Suite):
-    """Tests that an index which reads only the changes of shelves equals one that reads them whole."""
+    """Tests that an index which reads only the changes of shelves equals one that reads them
+    whole.
+    """
 
     async def test_a_new_reader_gets_the_whole_shelf_and_then_only_what_came(
         self, engine: Engine

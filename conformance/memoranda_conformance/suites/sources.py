@@ -337,7 +337,9 @@ async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
 
 
 class AgeingSuite(Suite):
-    """Tests that messages can be deleted because of their age, and that what was derived from them stays."""
+    """Tests that messages can be deleted because of their age, and that what was derived from them
+    stays.
+    """
 
     async def test_a_message_leaves_by_age_and_what_rests_on_it_stays_as_it_is(
         self, engine: Engine

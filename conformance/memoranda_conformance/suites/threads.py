@@ -1,4 +1,6 @@
-"""Tests of threads, messages and episodes; of batches that apply whole or not at all; and of expected versions."""
+"""Tests of threads, messages and episodes; of batches that apply whole or not at all; and of
+expected versions.
+"""
 
 from __future__ import annotations
 

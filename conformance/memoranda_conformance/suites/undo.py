@@ -1,4 +1,6 @@
-"""Tests of undo: a new operation reverses an earlier one; content from an erased source does not come back."""
+"""Tests of undo: a new operation reverses an earlier one; content from an erased source does not
+come back.
+"""
 
 from __future__ import annotations
 

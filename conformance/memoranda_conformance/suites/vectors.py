@@ -1,4 +1,6 @@
-"""Tests of sets of vectors: started, filled, read by an index, switched, and removed with their passages."""
+"""Tests of sets of vectors: started, filled, read by an index, switched, and removed with their
+passages.
+"""
 
 from __future__ import annotations
 

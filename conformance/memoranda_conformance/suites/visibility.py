@@ -1,4 +1,6 @@
-"""Tests of access: which views read and write a record of each type, and which statements withstand a write of lower trust."""
+"""Tests of access: which views read and write a record of each type, and which statements withstand
+a write of lower trust.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The one wrapper that every call from outside goes through: it checks the principal's rights, then asks the book."""
+"""The one wrapper that every call from outside goes through: it checks the principal's rights, then
+asks the book.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class Guard:
         return _with_each(result, self._shown)
 
     def stream(self, name: str, /, **arguments: Any) -> AsyncIterator[str]:
-        """Check the rights of the principal, and return the lines that the verb of this name yields."""
+        """Check the rights of the principal, and return the lines that the verb of this name
+        yields.
+        """
         _, _, given = self._checked(name, arguments)
         lines: AsyncIterator[str] = self._method(name)(**given)
         return lines
@@ -75,7 +79,9 @@ class Guard:
         return await getattr(handle, verb.name.partition(".")[2])(**given)
 
     def _shown(self, record: Record) -> Record:
-        """Return a record of an agent or of the tenant as a credential that is no administrator's may see it."""
+        """Return a record of an agent or of the tenant as a credential that is no administrator's
+        may see it.
+        """
         shown: Record = record
         if isinstance(record, ExperienceLine):
             shown = record.changed(evidence=(), past=())
@@ -108,7 +114,9 @@ class Guard:
         return verb, owner, given
 
     def _owner_of(self, verb: Operation, given: dict[str, Any]) -> Owner | None:
-        """Return whom the verb is about, and put the owner into the arguments in the book's form."""
+        """Return whom the verb is about, and put the owner into the arguments in the book's
+        form.
+        """
         word = verb.owner_argument
         named = given.get(word)
         if named is None:
@@ -123,7 +131,8 @@ class Guard:
             if not _opens(principal, owner):
                 raise NotFound(f"there is no owner {owner} for this credential")
         elif not verb.safe and (principal.is_limited or "agent" not in verb.in_path):
-            # What agents learnt is of all users: a credential that opens all of them may ask about its agents.
+            # What agents learnt is of all users: a credential that opens all of them may ask about
+            # its agents.
             hint = "" if verb.owner_argument == "owner" else f", or {verb.owner_argument}"
             raise NotAllowed(
                 f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
@@ -143,7 +152,9 @@ class Guard:
         self._name_agent(verb, given)
 
     def _name_agent(self, verb: Operation, given: dict[str, Any]) -> None:
-        """Let a credential for one agent act as that agent where a call names none; of several it must name one."""
+        """Let a credential for one agent act as that agent where a call names none; of several it
+        must name one.
+        """
         agents = self.principal.agents
         if agents is None or given.get("agent") is not None or given.get("as_owner"):
             return
@@ -182,10 +193,13 @@ class Guard:
             raise NotFound("groups: at least one of them is not there for this credential")
 
     def _check_audience(self, audience: Any) -> None:
-        """Raise NotFound if an audience names an agent or a group that the principal may not name."""
+        """Raise NotFound if an audience names an agent or a group that the principal may not
+        name.
+        """
         principal = self.principal
         if not isinstance(audience, Audience):
-            return  # a kind such as "group" means the caller's own agent and groups, which are checked
+            # a kind such as "group" means the caller's own agent and groups, which are checked
+            return
         of_agent = audience.kind is AudienceKind.SELF
         names = {audience.agent or ""} if of_agent else set(audience.groups)
         allowed = principal.agents if of_agent else principal.groups
@@ -194,7 +208,9 @@ class Guard:
 
 
 def _agents_in(given: dict[str, Any]) -> set[str]:
-    """Return the agents that a call names: the one as which it is made, and those to which its messages were said."""
+    """Return the agents that a call names: the one as which it is made, and those to which its
+    messages were said.
+    """
     messages = given.get("role_or_messages")
     found = messages if isinstance(messages, list | tuple) else [messages]
     named = (given.get("agent"), *(one.get("agent") for one in found if isinstance(one, dict)))
@@ -202,7 +218,9 @@ def _agents_in(given: dict[str, Any]) -> set[str]:
 
 
 def _with_each(value: Any, change: Callable[[Record], Record]) -> Any:
-    """Return a value with each record in it changed; where nothing changes, it is the same object."""
+    """Return a value with each record in it changed; where nothing changes, it is the same
+    object.
+    """
     if isinstance(value, Record):
         return change(value)
     if isinstance(value, list | tuple):

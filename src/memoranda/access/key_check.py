@@ -24,7 +24,8 @@ from memoranda.operations import Role
 
 _log = logging.getLogger("memoranda.access")
 
-#: A revocation made by another process takes effect after so many seconds at the latest, besides the time of one read.
+#: A revocation made by another process takes effect after so many seconds at the latest, besides
+#: the time of one read.
 FRESH_SECONDS = 1.0
 #: The last uses of keys are stored at most so often, and when the service ends.
 USES_SECONDS = 60.0
@@ -37,7 +38,8 @@ class _Known:
     """The keys of a tenant as they were read last."""
 
     by_digest: dict[str, tuple[Key, Principal]] = field(default_factory=dict)
-    #: The era and position of the ledger's last entry, and the number of keys: if both stay, so do the keys.
+    #: The era and position of the ledger's last entry, and the number of keys: if both stay, so do
+    #: the keys.
     mark: tuple[tuple[UUID, int] | None, int] | None = None
     read_at: float = -1e9
 
@@ -72,7 +74,9 @@ class KeyCheck:
         await self.store_uses()
 
     async def principal_of(self, secret: str) -> Principal | None:
-        """Return the holder of a key; None if there is no such key, or it has expired or been revoked."""
+        """Return the holder of a key; None if there is no such key, or it has expired or been
+        revoked.
+        """
         if not secret or len(secret) > _LONGEST_SECRET:
             return None
         digest = digest_of(secret)
@@ -92,7 +96,9 @@ class KeyCheck:
         return principal
 
     async def store_uses(self) -> None:
-        """Store when each key was last used; if the book takes no writes now, the next call does."""
+        """Store when each key was last used; if the book takes no writes now, the next call
+        does.
+        """
         uses, self._uses = self._uses, {}
         if not uses:
             return
@@ -124,7 +130,8 @@ class KeyCheck:
         engine, last = self._book.engine, None if self._known.mark is None else self._known.mark[0]
         count = await engine.count(self._tenant, WHOLE, KEYS)
         while True:
-            # The last known entry is asked for again: it is missing if the tenant was erased as a whole.
+            # The last known entry is asked for again: it is missing if the tenant was erased as a
+            # whole.
             newer = await engine.entries(self._tenant, 0 if last is None else last[1] - 1, 1000)
             newest = (newer[-1].era, newer[-1].position) if newer else None
             if newest == last or len(newer) < 1000:
@@ -167,12 +174,16 @@ def principal_of_key(key: Key) -> Principal:
 
 
 def binding_of(kind: str, *parts: str) -> str:
-    """Return a value that only this credential has, and from which the credential cannot be found."""
+    """Return a value that only this credential has, and from which the credential cannot be
+    found.
+    """
     return hashlib.sha256("\0".join(("binding", kind, *parts)).encode()).hexdigest()[:32]
 
 
 def limited_role(role: Role, owners: frozenset[str] | None) -> Role:
-    """Return the role of a credential that is limited to owners: it is no admin, who may ask everything of everyone."""
+    """Return the role of a credential that is limited to owners: it is no admin, who may ask
+    everything of everyone.
+    """
     return role if owners is None else min(role, Role.EDITOR)
 
 

@@ -31,7 +31,8 @@ class Principal:
     agents: frozenset[str] | None = None
     #: The groups that it may name; None: every group.
     groups: frozenset[str] | None = None
-    #: The user whose own credential this is: it may ask for everything of theirs with ``as_owner=True``.
+    #: The user whose own credential this is: it may ask for everything of theirs with
+    #: ``as_owner=True``.
     person: str | None = None
     #: True if it may see the service's metrics and health, as an admin may.
     metrics: bool = False
@@ -51,7 +52,9 @@ class Principal:
         return self.role is Role.ADMIN and not self.is_limited
 
     def noted_as(self, owner: Owner | None) -> str:
-        """Return the name that lines about an owner note of this principal: a person's token has no name but theirs."""
+        """Return the name that lines about an owner note of this principal: a person's token has no
+        name but theirs.
+        """
         about_own = owner is not None and owner.kind is OwnerKind.USER and owner.id == self.person
         return SELF if self.key is None and about_own else self.name
 

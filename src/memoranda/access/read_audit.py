@@ -1,4 +1,6 @@
-"""The audit of reads: who asked what kind of thing about whom, by which surface and when; never what was answered."""
+"""The audit of reads: who asked what kind of thing about whom, by which surface and when; never
+what was answered.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from memoranda.model.service_records import ReadNote
 
 _log = logging.getLogger("memoranda.access")
 
-#: Lines wait so long for others, so that they are stored together: a process that is killed loses those, and no more.
+#: Lines wait so long for others, so that they are stored together: a process that is killed loses
+#: those, and no more.
 BATCH_SECONDS = 0.5
 #: Lines that wait while the book takes no writes; the oldest are given up beyond them, and counted.
 MOST_WAITING = 100_000
@@ -31,7 +34,8 @@ _What = tuple[str, Owner, str, str]
 class ReadAudit:
     """Notes reads in batches while a service runs: ``async with ReadAudit(book, days)``.
 
-    What one principal asks several times within one batch becomes one line. Owners are stored as keyed digests.
+    What one principal asks several times within one batch becomes one line. Owners are stored as
+    keyed digests.
     """
 
     def __init__(self, book: Book, days: int = 0) -> None:
@@ -58,7 +62,9 @@ class ReadAudit:
         await self.close()
 
     def note(self, principal: Principal, verb: str, owner: Owner | None, surface: str) -> None:
-        """Note that a principal asked this about an owner; without one, it was about the whole tenant."""
+        """Note that a principal asked this about an owner; without one, it was about the whole
+        tenant.
+        """
         about = self._tenant if owner is None else owner
         what = (principal.noted_as(owner), about, verb, surface)
         self._waiting.setdefault(what, self._book.door.clock())

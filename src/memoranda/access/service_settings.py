@@ -1,4 +1,6 @@
-"""Settings of the service: its limits, who may reach it, tokens of an identity provider, and the audit of reads."""
+"""Settings of the service: its limits, who may reach it, tokens of an identity provider, and the
+audit of reads.
+"""
 
 from __future__ import annotations
 

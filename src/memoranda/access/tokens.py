@@ -1,4 +1,6 @@
-"""Tokens of an identity provider (JWT): the issuer's public keys, and the check of who holds a token and what it opens."""
+"""Tokens of an identity provider (JWT): the issuer's public keys, and the check of who holds a
+token and what it opens.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ _SUITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 class IssuerKeys:
-    """The keys of one issuer. They are read in a thread, by one request at a time; the others wait for it."""
+    """The keys of one issuer. They are read in a thread, by one request at a time; the others wait
+    for it.
+    """
 
     def __init__(self, source: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._source = source
@@ -73,7 +77,9 @@ class IssuerKeys:
         return next((one for one in suiting if one.get("kid") == id), None)
 
     async def _read(self) -> None:
-        """Read the keys again, unless that was tried just now; keep the earlier ones for a day if it fails."""
+        """Read the keys again, unless that was tried just now; keep the earlier ones for a day if
+        it fails.
+        """
         async with self._reading:
             now = self._clock()
             if now - self._tried_at >= LEAST_SECONDS:
@@ -160,7 +166,9 @@ class TokenCheck:
         self._verified: OrderedDict[bytes, tuple[Principal, float]] = OrderedDict()
 
     async def principal_of(self, token: str) -> Principal | None:
-        """Return the holder of a token; None if it is not valid here and now. Raise ``Busy`` if it cannot be checked."""
+        """Return the holder of a token; None if it is not valid here and now. Raise ``Busy`` if it
+        cannot be checked.
+        """
         if not self._settings.takes_tokens or len(token) > _LONGEST_TOKEN:
             return None
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
@@ -205,7 +213,9 @@ class TokenCheck:
         return claims
 
     def _principal(self, claims: Mapping[str, Any]) -> Principal:
-        """Return the principal that verified claims describe; raise ValueError if they describe none of this tenant."""
+        """Return the principal that verified claims describe; raise ValueError if they describe
+        none of this tenant.
+        """
         given = self._settings
         person = _name(claim(claims, given.token_person_claim))
         if _name(claim(claims, given.token_tenant_claim) or DEFAULT_TENANT) != self._tenant:
@@ -241,7 +251,9 @@ class TokenCheck:
 
 
 def claim(claims: Mapping[str, Any], name: str) -> Any:
-    """Return a claim: the one of this whole name, or else the one at this path of names with dots; None if there is none."""
+    """Return a claim: the one of this whole name, or else the one at this path of names with dots;
+    None if there is none.
+    """
     if name in claims:
         return claims[name]
     found: Any = claims

@@ -1,4 +1,6 @@
-"""Assembly: builds a book from its settings; only this package knows engines, embedders and models together."""
+"""Assembly: builds a book from its settings; only this package knows engines, embedders and models
+together.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -65,7 +65,8 @@ def cache_clearer(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
     return forget
 
 
-#: An open book looks for jobs after so many seconds: the first calls of a program do not wait for that.
+#: An open book looks for jobs after so many seconds: the first calls of a program do not wait for
+#: that.
 _FIRST_LOOK_SECONDS = 0.05
 
 _log = logging.getLogger("memoranda.embedding")
@@ -164,7 +165,9 @@ async def open_here(
 
 
 def start_working(book: Book, worker: Worker) -> None:
-    """Let a book do jobs by itself; not at once, so that what only opens it and reads is not slowed down."""
+    """Let a book do jobs by itself; not at once, so that what only opens it and reads is not slowed
+    down.
+    """
     book.own_work.start(worker, delay=_FIRST_LOOK_SECONDS)
 
 
@@ -179,14 +182,17 @@ def _book(
     clock: Clock,
     no_vectors_because: str,
 ) -> tuple[Book, Worker]:
-    """Connect a book's parts; return it with the worker that it runs by itself, for its own tenant."""
+    """Connect a book's parts; return it with the worker that it runs by itself, for its own
+    tenant.
+    """
     finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=cache_clearer(embedder))
     making = (
         None if maker is None else Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
     )
 
     def former() -> Mapping[str, Handler]:
-        # Formation is imported by the first job that needs it: most programs and commands open a book without one.
+        # Formation is imported by the first job that needs it: most programs and commands open a
+        # book without one.
         from memoranda.assembly.formation_setup import former_of, handlers, hiding_unkept  # noqa: PLC0415
 
         settings = (given.limits, given.forming, given.budgets, given.secrets.mode)
@@ -231,7 +237,9 @@ def _book(
 def _summarising(
     engine: Engine, finder: Recall, models: Models | None, given: _Given, tenant: str, clock: Clock
 ) -> Callable[[Owner, UUID], Awaitable[TaskSummary]]:
-    """Return the function that summarises a thread on demand; formation is imported by its first call."""
+    """Return the function that summarises a thread on demand; formation is imported by its first
+    call.
+    """
 
     async def summarise(owner: Owner, thread: UUID) -> TaskSummary:
         from memoranda.assembly.formation_setup import summaries_of  # noqa: PLC0415
@@ -246,7 +254,9 @@ def _summarising(
 def _asking(
     engine: Engine, models: Models, given: _Given, clock: Clock
 ) -> Callable[[Owner, ModelRequest], Awaitable[ModelAnswer]]:
-    """Return the function that asks a model for a caller who waits; formation is imported by its first call."""
+    """Return the function that asks a model for a caller who waits; formation is imported by its
+    first call.
+    """
 
     async def ask(owner: Owner, request: ModelRequest) -> ModelAnswer:
         from memoranda.assembly.formation_setup import calls_of  # noqa: PLC0415
@@ -274,7 +284,9 @@ def _when_needed(
 
 
 async def _models_of(wish: Any, settings: ModelsSettings) -> Models | None:
-    """Return the models that the caller or the settings name; in an OS thread, because the import may be slow."""
+    """Return the models that the caller or the settings name; in an OS thread, because the import
+    may be slow.
+    """
     if wish is None or wish == NONE:
         return None
     return await asyncio.to_thread(find_models, None if wish == AUTO else wish, settings)
@@ -335,7 +347,9 @@ async def _put_jobs_unless_moving(
 
 
 async def _put_jobs(engine: Engine, maker: VectorMaker | None, given: _Given, clock: Clock) -> None:
-    """Add the jobs that this book needs: refresh outdated search terms, the first retention and night, compute vectors."""
+    """Add the jobs that this book needs: refresh outdated search terms, the first retention and
+    night, compute vectors.
+    """
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
     if given.retention.removes and not await _job_exists(engine, RETAIN):
@@ -353,7 +367,9 @@ async def _put_jobs(engine: Engine, maker: VectorMaker | None, given: _Given, cl
 
 
 async def _no_vectors_because(embedder: Embedder | NoEmbedder, engine: Engine) -> str:
-    """Log how recall searches; return why it uses words alone, or an empty text if it uses meaning too."""
+    """Log how recall searches; return why it uses words alone, or an empty text if it uses meaning
+    too.
+    """
     sets = await engine.vector_sets()
     if isinstance(embedder, NoEmbedder):
         # A book with vectors is expected to be searched by meaning, too.

@@ -28,9 +28,10 @@ async def copy(
 ) -> CopyReport:
     """Copy the book at one address to another, on any engine, and compare both.
 
-    The source cannot be written while it is copied: writers are refused with ``Moved``. The copy cannot be opened before it
-    is complete. Without ``switch`` it is a second book then, and the source is written as before. With ``switch`` it is the
-    book, and the source is never written again. If a run is killed, the same call goes on; ``cancel_copy`` gives up instead.
+    The source cannot be written while it is copied: writers are refused with ``Moved``. The copy
+    cannot be opened before it is complete. Without ``switch`` it is a second book then, and the
+    source is written as before. With ``switch`` it is the book, and the source is never written
+    again. If a run is killed, the same call goes on; ``cancel_copy`` gives up instead.
     """
     if read_address(target) == MEMORY:
         raise InvalidInput(
@@ -60,8 +61,8 @@ async def copy(
 async def cancel_copy(source: str | Path, target: str | Path) -> None:
     """Make a book writable again after a copy to ``target`` was stopped; the target is not opened.
 
-    Nothing is lost by it: a copy that is not complete holds nothing that the book does not. Raises ``Moved`` once the book
-    has moved.
+    Nothing is lost by it: a copy that is not complete holds nothing that the book does not. Raises
+    ``Moved`` once the book has moved.
     """
     engine, here = await find_book(source, create=False)
     try:
@@ -73,7 +74,9 @@ async def cancel_copy(source: str | Path, target: str | Path) -> None:
 
 
 async def _close(engine: Engine, report: CopyReport) -> None:
-    """Close an engine; if the book has moved, an error of closing is ignored, since it would look like a failed move."""
+    """Close an engine; if the book has moved, an error of closing is ignored, since it would look
+    like a failed move.
+    """
     with suppress(StorageError) if report.switched else nullcontext():
         await engine.close()
 

@@ -1,4 +1,6 @@
-"""Addresses of books: reads each address, and opens the engine it names; only this module imports engines."""
+"""Addresses of books: reads each address, and opens the engine it names; only this module imports
+engines.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ MEMORY = "memory://"
 async def open_engine(
     address: str | Path, *, create: bool = True, read_only: bool = False, unfinished: bool = False
 ) -> Engine:
-    """Open the engine behind an address; the target of an unfinished copy opens only if ``unfinished`` is True."""
+    """Open the engine behind an address; the target of an unfinished copy opens only if
+    ``unfinished`` is True.
+    """
     if unfinished:
         return await _open_engine(address, create=create, read_only=read_only)
     return (await find_book(address, create=create, read_only=read_only))[0]
@@ -35,7 +39,9 @@ async def open_engine(
 async def find_book(
     address: str | Path, *, create: bool = True, read_only: bool = False
 ) -> tuple[Engine, Whereabouts]:
-    """Open the engine behind an address; return it with the marks of the book's move, if there are any."""
+    """Open the engine behind an address; return it with the marks of the book's move, if there are
+    any.
+    """
     engine = await _open_engine(address, create=create, read_only=read_only)
     try:
         found = await engine.whereabouts()
@@ -61,7 +67,9 @@ def read_address(address: str | Path) -> Path | str:
 
 
 def name_of(address: str | Path) -> str:
-    """Return how the engine behind an address names the place of the book, without opening the book."""
+    """Return how the engine behind an address names the place of the book, without opening the
+    book.
+    """
     where = read_address(address)
     if isinstance(where, Path):
         if "\0" in str(where):

@@ -1,4 +1,6 @@
-"""Setup of formation (turning threads into memories): connects its objects with models and budgets."""
+"""Setup of formation (turning threads into memories): connects its objects with models and
+budgets.
+"""
 
 from __future__ import annotations
 
@@ -122,12 +124,16 @@ def handlers(former: FormationRunner, hiding: Handler) -> dict[str, Handler]:
 def hiding_unkept(
     engine: Engine, limits: Limits, clock: Clock, settings: ForgetSettings
 ) -> Handler:
-    """Return the handler that hides what a thread's users asked not to keep; it is erased after the hours of grace."""
+    """Return the handler that hides what a thread's users asked not to keep; it is erased after the
+    hours of grace.
+    """
     return UnkeptWords(engine, Door(engine, limits, clock), settings.tool_grace_hours).hide
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:
-    """Return the position of the message at which a window of the newest ``budget`` tokens begins."""
+    """Return the position of the message at which a window of the newest ``budget`` tokens
+    begins.
+    """
     chosen = choose(
         messages, budget, lambda message: estimate(message.content) + _AROUND, whole=True
     )

@@ -33,7 +33,9 @@ async def refresh_terms(engine: Engine) -> int:
 
 
 def embedding(engine: Engine, clock: Clock, maker: VectorMaker) -> Handler:
-    """Return the handler of embedding jobs; a job for another embedder is put back, for another process to do."""
+    """Return the handler of embedding jobs; a job for another embedder is put back, for another
+    process to do.
+    """
 
     async def embed(job: Job) -> None:
         if job.key == maker.embedding.name:

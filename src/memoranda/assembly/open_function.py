@@ -25,7 +25,8 @@ DEFAULT_FILE = "memoranda.db"
 #: The choice that the settings make.
 AUTO = "auto"
 
-#: The packages that calls of an open book use, besides its engine; each loads the libraries of an extra when it needs them.
+#: The packages that calls of an open book use, besides its engine; each loads the libraries of an
+#: extra when it needs them.
 _ROOMS = "access book embedding formation model models recall secrets storage text wire".split()
 
 #: The function that opens a book in this process, once it is loaded.
@@ -33,7 +34,9 @@ _open_here: Callable[..., Awaitable[Book]] | None = None
 
 
 def load() -> Callable[..., Awaitable[Book]]:
-    """Import what appending, recall and contexts need, and complete it; return the function that opens a book."""
+    """Import what appending, recall and contexts need, and complete it; return the function that
+    opens a book.
+    """
     setup = loaded("memoranda.assembly.book_setup")
     loaded("memoranda.secrets.detection")
     loaded("memoranda.text.near_words").near_words(())
@@ -44,7 +47,9 @@ def load() -> Callable[..., Awaitable[Book]]:
 
 
 def load_all() -> None:
-    """Import all that a call of an open book may need, and complete it, so that no request of a service waits for that."""
+    """Import all that a call of an open book may need, and complete it, so that no request of a
+    service waits for that.
+    """
     load()
     for room in _ROOMS:
         for found in walk_packages([str(Path(__file__).parents[1] / room)], f"memoranda.{room}."):
@@ -56,7 +61,9 @@ def load_all() -> None:
 
 
 class Opening:
-    """The result of ``open``: ``await`` it to get the book, or use it with ``async with``, which also closes the book."""
+    """The result of ``open``: ``await`` it to get the book, or use it with ``async with``, which
+    also closes the book.
+    """
 
     def __init__(self, **how: Any) -> None:
         self._how = how
@@ -124,24 +131,25 @@ def open(
     secrets: SecretsMode | None = None,
     key: str | None = None,
 ) -> Opening:
-    """Open a book: a path, ``sqlite:///path``, ``postgresql://…``, ``mongodb://…``, ``memory://``, or a service's ``https://host``.
+    """Open a book: a path, ``sqlite:///path``, ``postgresql://…``, ``mongodb://…``, ``memory://``,
+    or a service's ``https://host``.
 
-    ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
-    ``worker``: None, the default, does the background jobs of this tenant in this process, such as forming
-    memories, and computes the vectors of every tenant. True does those of every tenant, as ``memoranda worker`` does; False does none.
-    ``embed`` chooses the embedder: ``"auto"`` is the one the settings name, or else the local model if it is
-    installed, or else none; None means words alone; or give ``"multilingual"``, a folder with the model's files, ``"provider:model"``,
-    or an embedder.
-    ``models`` chooses the language models that read conversations: ``"auto"`` are those the settings name; None
-    means rules without a model; or give ``"provider:model"``, a mapping of tasks to such names, a model of
-    PydanticAI, or any ``Models``.
-    ``audience`` says who reads what an agent writes without naming an audience: the agent alone (``self``, the default),
-    its groups, or all agents of the owner (``global``). It comes before the setting ``sharing.default``, and after an
-    agent's own.
-    ``secrets`` says what is done with keys, passwords, numbers of cards and the like: ``hide`` (the default) keeps records
-    whole and shows models masks, ``mask`` stores masks in place of secrets, ``keep`` does nothing. It comes before the
-    setting ``secrets.mode``.
-    ``key`` opens a service; without it, the variable ``MEMORANDA_KEY`` does.
+    ``limits`` are the guardrails; without them, those of the ``config`` file and the environment
+    apply. ``worker``: None, the default, does the background jobs of this tenant in this process,
+    such as forming memories, and computes the vectors of every tenant. True does those of every
+    tenant, as ``memoranda worker`` does; False does none. ``embed`` chooses the embedder:
+    ``"auto"`` is the one the settings name, or else the local model if it is installed, or else
+    none; None means words alone; or give ``"multilingual"``, a folder with the model's files,
+    ``"provider:model"``, or an embedder. ``models`` chooses the language models that read
+    conversations: ``"auto"`` are those the settings name; None means rules without a model; or give
+    ``"provider:model"``, a mapping of tasks to such names, a model of PydanticAI, or any
+    ``Models``. ``audience`` says who reads what an agent writes without naming an audience: the
+    agent alone (``self``, the default), its groups, or all agents of the owner (``global``). It
+    comes before the setting ``sharing.default``, and after an agent's own. ``secrets`` says what is
+    done with keys, passwords, numbers of cards and the like: ``hide`` (the default) keeps records
+    whole and shows models masks, ``mask`` stores masks in place of secrets, ``keep`` does nothing.
+    It comes before the setting ``secrets.mode``. ``key`` opens a service; without it, the variable
+    ``MEMORANDA_KEY`` does.
     """
     return Opening(
         address=address,

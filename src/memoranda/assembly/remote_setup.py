@@ -1,4 +1,6 @@
-"""Opens the book of a service: its address is http:// or https://, and everything else is set up there."""
+"""Opens the book of a service: its address is http:// or https://, and everything else is set up
+there.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def is_service(address: object) -> bool:
 
 
 async def open_service(address: str, key: str | None, given: Mapping[str, Any]) -> RemoteBook:
-    """Open the book of a service; raise InvalidInput for an argument that the service alone can have."""
+    """Open the book of a service; raise InvalidInput for an argument that the service alone can
+    have.
+    """
     for name in _OF_THIS_PROCESS:
         if given[name] is not None:
             raise InvalidInput(

@@ -10,7 +10,9 @@ from memoranda.settings import read_file, settings
 
 
 def service_settings(config: str | Path | None = None) -> ServiceSettings:
-    """Return the settings of a file's section ``[service]`` and of variables ``MEMORANDA_SERVICE_<FIELD>``."""
+    """Return the settings of a file's section ``[service]`` and of variables
+    ``MEMORANDA_SERVICE_<FIELD>``.
+    """
     return settings(
         "service", ServiceSettings, {} if config is None else read_file(config, SECTIONS)
     )

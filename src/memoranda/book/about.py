@@ -1,4 +1,6 @@
-"""The answer to "what do you know about me": profile, memories with sources and readers, and what the view cannot see."""
+"""The answer to "what do you know about me": profile, memories with sources and readers, and what
+the view cannot see.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One memory with the sources that it was made from, quoted; ``memory.audience`` says who may read it."""
+    """One memory with the sources that it was made from, quoted; ``memory.audience`` says who may
+    read it.
+    """
 
     memory: Memory
     sources: tuple[Source, ...]
@@ -50,10 +54,11 @@ class About:
     memories: tuple[Known, ...]
     #: How many active memories this view sees in all.
     total: int
-    #: How many records this view sees, by type; memories that are not active any more are counted too.
+    #: How many records this view sees, by type; memories that are not active any more are counted
+    #: too.
     records: Mapping[str, int]
-    #: What even the owner's own view does not show, because it belongs to agents: lines of experience learnt from the
-    #: owner. Only the owner's own view is told.
+    #: What even the owner's own view does not show, because it belongs to agents: lines of
+    #: experience learnt from the owner. Only the owner's own view is told.
     unseen: Mapping[str, int] | None
     #: What is hidden and not erased yet, oldest first; an agent's view shows what that agent hid.
     pending: tuple[PendingForgetting, ...] = ()
@@ -61,7 +66,8 @@ class About:
     waiting: int = 0
     #: Keys under which these memories have different values.
     contradictions: tuple[Contradiction, ...] = ()
-    #: Parts of conversations of which no answer of a model could be used so far, each with when it is asked again and the command.
+    #: Parts of conversations of which no answer of a model could be used so far, each with when it
+    #: is asked again and the command.
     unread: tuple[str, ...] = ()
 
     @property
@@ -85,7 +91,9 @@ async def about(
     profile: Sequence[ProfileDocument],
     waiting: int,
 ) -> About:
-    """Return what the book knows about an owner, with these profile documents and the newest ``limit`` memories."""
+    """Return what the book knows about an owner, with these profile documents and the newest
+    ``limit`` memories.
+    """
     active = Filter(types=frozenset({RecordType.MEMORY}), statuses=STANDING, newest_first=True)
     page = await engine.scan(owner, view, active, None, limit)
     memories = [record for record in page.records if isinstance(record, Memory)]
@@ -114,14 +122,18 @@ async def about(
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """One audience of an owner's records, and how many records of each type it reads beside those of wider audiences."""
+    """One audience of an owner's records, and how many records of each type it reads beside those
+    of wider audiences.
+    """
 
     audience: Audience
     records: Mapping[str, int]
 
 
 async def readers(engine: Engine, owner: Owner) -> list[Readers]:
-    """Return the audiences of an owner's records, the widest first, with counts by type; no content is kept."""
+    """Return the audiences of an owner's records, the widest first, with counts by type; no content
+    is kept.
+    """
     counts: dict[Audience, Counter[str]] = {}
     async for record in every_record(engine, owner, WHOLE, Filter()):
         counts.setdefault(record.audience, Counter())[record.type.value] += 1

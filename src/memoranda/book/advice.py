@@ -14,7 +14,9 @@ _log = logging.getLogger("memoranda.view")
 async def log_narrow_view(
     engine: Engine, owner: Owner, view: View, only: Filter, verb: str
 ) -> None:
-    """Log, for debugging, that a read found nothing although other views see such records of the owner."""
+    """Log, for debugging, that a read found nothing although other views see such records of the
+    owner.
+    """
     if view.whole or not _log.isEnabledFor(logging.DEBUG):
         return
     there, seen = await engine.count(owner, WHOLE, only), await engine.count(owner, view, only)

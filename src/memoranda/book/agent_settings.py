@@ -1,4 +1,6 @@
-"""Settings of single agents: when their threads are formed, who reads what they write, their limits, and their contexts."""
+"""Settings of single agents: when their threads are formed, who reads what they write, their
+limits, and their contexts.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ _AUDIENCES: Final[tuple[str, ...]] = get_args(_Audience)
 
 
 class SharingSettings(Value):
-    """The audience of an agent's threads and statements that name none: the agent alone, its groups, or all agents."""
+    """The audience of an agent's threads and statements that name none: the agent alone, its
+    groups, or all agents.
+    """
 
     default: _Audience = Field(
         default="self",
@@ -62,7 +66,9 @@ class SharingSettings(Value):
         return SharingSettings.model_validate({"default": audience})
 
     def for_agent(self, agent: Agent | None) -> SharingSettings:
-        """Return these settings, replaced by the agent's own where it has some; what cannot be read widens nothing."""
+        """Return these settings, replaced by the agent's own where it has some; what cannot be read
+        widens nothing.
+        """
         if agent is None or SHARING not in agent.settings:
             return self
         try:
@@ -71,7 +77,9 @@ class SharingSettings(Value):
             return SharingSettings()
 
     def check(self, settings: Mapping[str, Any]) -> SharingSettings:
-        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be
+        used.
+        """
         own = own_settings(settings, SHARING, "{'default': 'self'}")
         return replaced_by(self, own, f"settings.{SHARING}")
 
@@ -102,14 +110,18 @@ class ContextSettings(Value):
     )
 
     def for_agent(self, agent: Agent | None) -> ContextSettings:
-        """Return these settings, replaced by the agent's own where it has some and they can be read."""
+        """Return these settings, replaced by the agent's own where it has some and they can be
+        read.
+        """
         try:
             return self if agent is None else self.check(agent.settings)
         except InvalidInput:
             return self
 
     def check(self, settings: Mapping[str, Any]) -> ContextSettings:
-        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be
+        used.
+        """
         own = own_settings(settings, CONTEXT, "{'budget': 1000}")
         return replaced_by(self, own, f"settings.{CONTEXT}")
 
@@ -149,7 +161,9 @@ class AgentSettings:
         self._known: dict[str, OneAgent] = {}
 
     def check(self, settings: Mapping[str, Any]) -> ContextSettings:
-        """Raise ``InvalidInput`` if an agent's settings cannot be used; return those of contexts, which are checked further."""
+        """Raise ``InvalidInput`` if an agent's settings cannot be used; return those of contexts,
+        which are checked further.
+        """
         self._forming.check(settings)
         self.sharing.check(settings)
         checked_limits(self._limits, settings)
@@ -169,7 +183,9 @@ class AgentSettings:
         return self._context if agent is None else (await self._of(agent)).context
 
     async def dreams(self, agent: str | None) -> tuple[DreamSettings, frozenset[str]]:
-        """Return what a night does with an agent's memories, and without an agent the ones that have settings of their own."""
+        """Return what a night does with an agent's memories, and without an agent the ones that
+        have settings of their own.
+        """
         if agent is not None:
             return (await self._of(agent)).dream, frozenset()
         page = await self._records.scan(self._tenant, WHOLE, _AGENTS, None, _MOST_KNOWN)
@@ -178,7 +194,9 @@ class AgentSettings:
         )
 
     async def common_audience(self, view: View) -> Audience | None:
-        """Return the audience of what a view's agent writes without naming one; None if the agent keeps to itself."""
+        """Return the audience of what a view's agent writes without naming one; None if the agent
+        keeps to itself.
+        """
         default = "self" if view.agent is None else (await self._of(view.agent)).sharing.default
         if default == "global":
             return EVERYONE
@@ -186,7 +204,9 @@ class AgentSettings:
         return Audience.of_groups(view.groups) if default == "group" and view.groups else None
 
     def changed(self, agent: str | None = None) -> None:
-        """Forget the cached settings of one agent, or of all agents, because they may have changed."""
+        """Forget the cached settings of one agent, or of all agents, because they may have
+        changed.
+        """
         if agent is None:
             self._known.clear()
         else:

@@ -45,7 +45,9 @@ PARTS: Final[dict[str, type]] = {
 
 
 def _declared() -> Iterator[tuple[str, Operation | str]]:
-    """Yield the name and the declaration of each function of the book and its parts that has one."""
+    """Yield the name and the declaration of each function of the book and its parts that has
+    one.
+    """
     seen = set[object]()
     for part, of in {"": Book, **PARTS}.items():
         for name in dict.fromkeys(name for kind in of.__mro__ for name in vars(kind)):
@@ -58,7 +60,9 @@ def _declared() -> Iterator[tuple[str, Operation | str]]:
 
 
 def named(name: str, declared: Operation) -> Operation:
-    """Return an operation under its name; raise TypeError if an argument could name somebody without being checked."""
+    """Return an operation under its name; raise TypeError if an argument could name somebody
+    without being checked.
+    """
     operation = replace(declared, name=name)
     for argument in list(inspect.signature(operation.function).parameters)[1:]:
         if operation.role is not Role.ADMIN and operation.naming(argument) is None:

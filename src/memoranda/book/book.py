@@ -81,7 +81,8 @@ from memoranda.worker import Worker
 #: Of a recall the first ones count as used; not in the modes that list, whatever is asked.
 _USED_OF_RECALL = 5
 _LISTING = frozenset({"recent", "most_used"})
-#: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
+#: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays
+#: for later.
 _LAST_JOB_SECONDS = 10.0
 
 
@@ -128,14 +129,17 @@ class BookOperations(Part[W]):
         explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
     ) -> Hits:
-        """Return the passages that best answer a query, best first, each with the reasons why it was found.
+        """Return the passages that best answer a query, best first, each with the reasons why it
+        was found.
 
-        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
-        newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the query.
-        By meaning alone it is an error that there are no vectors to compare. ``at_least``, from 0 to 1, leaves out hits
-        with less confidence. ``vector`` is the query's, made with the book's own embedding. ``offset`` leaves out the
-        first hits. ``explain`` names ids; the answer's ``missing`` says why each is no hit, with True of what comes next.
-        The first five memories are not archived by the nights to come, if the caller may write.
+        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or
+        ``meaning``; ``recent``, the newest, or ``most_used``, the memories used most with one place
+        in five for the newest, whatever the query. By meaning alone it is an error that there are
+        no vectors to compare. ``at_least``, from 0 to 1, leaves out hits with less confidence.
+        ``vector`` is the query's, made with the book's own embedding. ``offset`` leaves out the
+        first hits. ``explain`` names ids; the answer's ``missing`` says why each is no hit, with
+        True of what comes next. The first five memories are not archived by the nights to come, if
+        the caller may write.
         """
         party, view = owner_named(owner, self.tenant), as_view(who)
         as_text(query, "query")
@@ -208,14 +212,16 @@ class BookOperations(Part[W]):
         vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Context:
-        """Return the text that an agent should read before it answers, in at most ``budget`` tokens (2000), and its parts.
+        """Return the text that an agent should read before it answers, in at most ``budget`` tokens
+        (2000), and its parts.
 
-        Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
-        model does; without it they are estimated. ``types`` and ``kinds`` choose records and kinds of memories; ``time_zone``
-        adds the time. ``limit`` is the most hits and memories; without it, as many as the budget holds. The memories that
-        are placed count as used, unless ``mark_used`` is False. ``conversation=False`` leaves out the turns of the ``thread``,
-        for a program that gives them to the model itself.
-        ``vector`` is the query's, as ``recall`` takes it.
+        Without a query, what was last said in the ``thread`` is the question. ``count`` counts
+        tokens as the agent's model does; without it they are estimated. ``types`` and ``kinds``
+        choose records and kinds of memories; ``time_zone`` adds the time. ``limit`` is the most
+        hits and memories; without it, as many as the budget holds. The memories that are placed
+        count as used, unless ``mark_used`` is False. ``conversation=False`` leaves out the turns of
+        the ``thread``, for a program that gives them to the model itself. ``vector`` is the
+        query's, as ``recall`` takes it.
         """
         party, view = owner_named(owner, self.tenant), as_view(who)
         if query is None and vector is not None:
@@ -261,10 +267,12 @@ class BookOperations(Part[W]):
     async def form(
         self, owner: str | Owner, *, wait: bool = True, **who: Unpack[Who]
     ) -> FormingReport:
-        """Form now (turn into memories) what waits of an owner and this view sees; return what was made and left out.
+        """Form now (turn into memories) what waits of an owner and this view sees; return what was
+        made and left out.
 
-        Each thread is formed here, or waited for where another worker has it. A thread that cannot be formed says why: it
-        waits, was given up, or forming is off. ``wait=False`` only makes the threads due, for a worker or an open book.
+        Each thread is formed here, or waited for where another worker has it. A thread that cannot
+        be formed says why: it waits, was given up, or forming is off. ``wait=False`` only makes the
+        threads due, for a worker or an open book.
         """
         party, waits = owner_named(owner, self._services.tenant), as_flag(wait, "wait")
         return await form_owner(self._services, party, as_view(who), wait=waits)
@@ -335,7 +343,7 @@ class Book(BookOperations[Awaited]):
             retention,
         )
 
-    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── life ──────────────────────────────────────────────────────────────────────────────────────
 
     async def __aenter__(self) -> Self:
         return self
@@ -350,14 +358,17 @@ class Book(BookOperations[Awaited]):
 
     @no_offer("the service closes its book when it stops")
     async def close(self) -> None:
-        """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
+        """Close the book: finish the current job if it ends soon, finish all writes, and release
+        files and connections.
+        """
         self.embeddings.stop()
         tasks = [
             task for task in (self.own_work.stop(), self.embeddings.working) if task is not None
         ]
         self.embeddings.working = None
         try:
-            # An event loop that has ended, or another thread's, never reports that the worker has ended.
+            # An event loop that has ended, or another thread's, never reports that the worker has
+            # ended.
             if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
                 _, late = await asyncio.wait(tasks, timeout=_LAST_JOB_SECONDS)
                 for task in late:
@@ -384,7 +395,9 @@ class Book(BookOperations[Awaited]):
 
     @property
     def cannot_form_because(self) -> str:
-        """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
+        """The reason why this process leaves threads to another one to form; empty if it forms them
+        itself.
+        """
         return self._services.who_forms.cannot_form_because
 
     @property
@@ -397,7 +410,7 @@ class Book(BookOperations[Awaited]):
         """The mode in which this book treats secrets: ``hide``, ``mask`` or ``keep``."""
         return self.door.secrets
 
-    # ── threads ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── threads ───────────────────────────────────────────────────────────────────────────────────
 
     @offer(
         Role.EDITOR,
@@ -420,7 +433,8 @@ class Book(BookOperations[Awaited]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> ThreadHandle:
-        """Create a thread, or open the one with this ``id``, or with this ``name`` that the application gave it.
+        """Create a thread, or open the one with this ``id``, or with this ``name`` that the
+        application gave it.
 
         The name is your own id for the thread: ``id`` takes it too, and then no thread is created.
         """
@@ -438,7 +452,8 @@ class Book(BookOperations[Awaited]):
             "status": status,
             "tags": as_names(tags, "tags"),
             "agent": view.agent,
-            # A field that is not given is no part of the request, so requests of before have the same digest.
+            # A field that is not given is no part of the request, so requests of before have the
+            # same digest.
             **({} if expires_at is None else {"expires_at": expires_at}),
         }
         now = self.door.clock()

@@ -103,7 +103,9 @@ def check_context_settings(chosen: ContextSettings) -> None:
 
 
 def usable_here(chosen: ContextSettings) -> ContextSettings:
-    """Return an agent's stored settings of contexts; the usual ones if this process cannot use them."""
+    """Return an agent's stored settings of contexts; the usual ones if this process cannot use
+    them.
+    """
     try:
         check_context_settings(chosen)
     except InvalidInput:
@@ -125,7 +127,9 @@ def _as_zone(given: Any) -> tzinfo:
 
 
 def as_counter(given: Any) -> Count | None:
-    """Check a function that counts tokens; the returned one checks that every result is a whole number."""
+    """Check a function that counts tokens; the returned one checks that every result is a whole
+    number.
+    """
     if given is None:
         return None
     if not callable(given):

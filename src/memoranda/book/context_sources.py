@@ -46,7 +46,9 @@ from memoranda.text.written_days import is_past
 
 
 class Finding(Protocol):
-    """Finds passages of these types for a question, memories of these kinds only, as the book's own verb does."""
+    """Finds passages of these types for a question, memories of these kinds only, as the book's own
+    verb does.
+    """
 
     def __call__(
         self,
@@ -82,7 +84,8 @@ _QUESTION = 2000
 _MOST = 1000
 #: As many standing instructions are read, of which the strongest go in.
 _STANDING_MOST = 200
-#: For so many tokens of the budget one hit and one memory are read at first, and so many at least; then so many times more.
+#: For so many tokens of the budget one hit and one memory are read at first, and so many at least;
+#: then so many times more.
 _TOKENS_A_LINE, _FEWEST, _MORE = 32, 10, 4
 #: As many of a view's groups have their memories read.
 _GROUPS = 10
@@ -137,7 +140,8 @@ class Contexts:
     ) -> tuple[Context, list[Memory]]:
         """Return a context, and the memories that were placed in it."""
         if view.whole and await self._services.engine.restriction(owner) is not None:
-            # Storage shows a restricted owner's records to the person; placing them in a context is use.
+            # Storage shows a restricted owner's records to the person; placing them in a context is
+            # use.
             return Composer(Material(), request.budget, request.count).compose(), []
         most = _most_for(request.budget) if request.limit is None else request.limit
         while True:
@@ -225,7 +229,9 @@ class Contexts:
     async def _strongest(
         self, owner: Owner, view: View, budget: int, memories: Sequence[Memory]
     ) -> list[UUID]:
-        """Return the standing instructions among the memories, the strongest first if there are too many."""
+        """Return the standing instructions among the memories, the strongest first if there are too
+        many.
+        """
         standing = [memory for memory in memories if _is_standing(memory)]
         ids = [memory.id for memory in standing]
         if sum(estimate(memory.content) + _LABEL for memory in standing) <= budget // STANDING_PART:
@@ -247,7 +253,9 @@ class Contexts:
         return those_of(Memory, shown(page.records, self._services.door.secrets, native=False))
 
     def _other_groups(self, owner: Owner, view: View) -> list[Owner]:
-        """Return the groups of a view as owners: the application names them, so it lets the agent read what is theirs."""
+        """Return the groups of a view as owners: the application names them, so it lets the agent
+        read what is theirs.
+        """
         names = view.groups[:_GROUPS]
         groups = [
             Owner(tenant=self._services.tenant, kind=OwnerKind.GROUP, id=name) for name in names
@@ -257,7 +265,9 @@ class Contexts:
     async def _beside(
         self, owner: Owner, view: View, request: ContextRequest, most: int
     ) -> _Beside:
-        """Read everything a context includes besides the answers to its question, in one call to the engine."""
+        """Read everything a context includes besides the answers to its question, in one call to
+        the engine.
+        """
         types, thread, budget = request.types, request.quoted_thread, request.budget
         unformed = replace(_UNFORMED, types=types & {RecordType.MESSAGE}, not_thread=request.thread)
         scans = [
@@ -332,7 +342,9 @@ class Contexts:
 
 
 def _at_least(turn: Message, budget: int) -> int:
-    """Return the fewest tokens a turn may take, without counting them; so more turns are read than fit, never too few."""
+    """Return the fewest tokens a turn may take, without counting them; so more turns are read than
+    fit, never too few.
+    """
     return _LABEL + min(
         len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART
     )
@@ -343,7 +355,9 @@ def _newest_first(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
-    """Return all pinned and standing memories and at most ``limit`` others, pinned ones first; no disputed ones."""
+    """Return all pinned and standing memories and at most ``limit`` others, pinned ones first; no
+    disputed ones.
+    """
     known = _each_once(memory for memory in memories if memory.active and memory.disputes is None)
     counted = [memory.id for memory in known if not (memory.pinned or _is_standing(memory))]
     beyond = frozenset(counted[limit:])
@@ -376,7 +390,9 @@ def _memories_of(found: Sequence[Hit]) -> list[Memory]:
 
 
 def _shown(found: Sequence[Hit]) -> list[Record]:
-    """Return the records of the hits and of those folded into them, except repetitions of the same statement."""
+    """Return the records of the hits and of those folded into them, except repetitions of the same
+    statement.
+    """
     shown = [
         (score, record)
         for hit in found
@@ -391,7 +407,9 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
 async def _passages(
     found: Sequence[Hit], judge: Echoes, question: str | None, finding: Finding, limit: int | None
 ) -> tuple[list[Message], Sequence[Hit]]:
-    """Return the messages found, and their hits; under a limit, replace those that only repeat by further messages."""
+    """Return the messages found, and their hits; under a limit, replace those that only repeat by
+    further messages.
+    """
     messages = those_of(Message, _shown(found))
     if question is None or limit is None or len(found) < limit:
         return messages, found

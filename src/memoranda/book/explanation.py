@@ -1,4 +1,6 @@
-"""Explanations of a record: its sources down to messages, quoted as far as the view may see them."""
+"""Explanations of a record: its sources down to messages, quoted as far as the view may see
+them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ async def _with_threads(
 
 
 async def with_source_episode(records: Records, owner: Owner, view: View, record: Record) -> Record:
-    """Return a memory with its ``source_episode``, if this view sees one; other records are returned unchanged."""
+    """Return a memory with its ``source_episode``, if this view sees one; other records are
+    returned unchanged.
+    """
     if not isinstance(record, Memory) or not (record.thread or record.sources):
         return record
     there = await records.get(owner, view, record.sources) if record.sources else {}
@@ -135,12 +139,15 @@ async def _sources(
 
 
 async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
-    """Return the sources that were deleted because of their age, with the words of them that the record quotes.
+    """Return the sources that were deleted because of their age, with the words of them that the
+    record quotes.
 
-    Erased sources are not cited any more. Undone ones did not leave: no view sees them, but they have a history.
+    Erased sources are not cited any more. Undone ones did not leave: no view sees them, but they
+    have a history.
     """
     if not ids or isinstance(record, ExperienceLine):
-        # The evidence of a line belongs to the users it came from; a reader of the agent's records must not see it.
+        # The evidence of a line belongs to the users it came from; a reader of the agent's records
+        # must not see it.
         return []
     hidden = await records.get(owner, WHOLE, ids)
     quotes = record.quotes if isinstance(record, Memory) else ()

@@ -1,4 +1,6 @@
-"""Edits of a profile: fields that are bound to a key are written to the memories that hold them, others to the document."""
+"""Edits of a profile: fields that are bound to a key are written to the memories that hold them,
+others to the document.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class FieldEdit:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The fields as the readers of the document see them, from it and from memories for the same readers."""
+        """The fields as the readers of the document see them, from it and from memories for the
+        same readers.
+        """
         stored = [] if self.stored is None else [self.stored]
         if self.bound is None:
             return stored[0].body if stored else {}
@@ -85,7 +89,9 @@ class FieldEdit:
         )
 
     def _is_bound(self, field: str) -> bool:
-        """True if memories hold a field; a field that a person pinned in the document before it was bound stays there."""
+        """True if memories hold a field; a field that a person pinned in the document before it was
+        bound stays there.
+        """
         if self.bound is None or field not in self.bound.keys:
             return False
         return self.view.whole or self.stored is None or field not in self.stored.pinned
@@ -94,7 +100,9 @@ class FieldEdit:
         return self.stored is not None and field in self.stored.body
 
     def _keyed(self, field: str) -> list[Memory]:
-        """Return the memories that hold a field for the readers of the edit; a person's edit also takes those for fewer."""
+        """Return the memories that hold a field for the readers of the edit; a person's edit also
+        takes those for fewer.
+        """
         assert self.bound is not None
         readers, key = self.edit.audience, self.bound.keys[field]
         return [
@@ -127,11 +135,14 @@ class FieldEdit:
             pinned=self.view.whole,
             supersedes=tuple(one.id for one in self._keyed(field))[:_MOST_REPLACED],
         )
-        # Each field is a run of its own: an edit may set more fields than one run may write statements.
+        # Each field is a run of its own: an edit may set more fields than one run may write
+        # statements.
         return Remember(memory, audience=edit.audience, run=str(memory.id), field=field)
 
     def _words(self, field: str, value: Any) -> str:
-        """Return a value as a statement: in the words of a memory that says it now, if there is one."""
+        """Return a value as a statement: in the words of a memory that says it now, if there is
+        one.
+        """
         said = str(value).casefold()
         for memory in self._keyed(field):
             same = (

@@ -1,4 +1,6 @@
-"""The jobs that form threads (turn their messages into memories): when they are due, and with which schemas."""
+"""The jobs that form threads (turn their messages into memories): when they are due, and with which
+schemas.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ Requested = Iterable[str | Mapping[str, Any]]
 
 
 class Forming:
-    """Decides when a thread is formed (its messages are turned into memories), by the settings and the agent's own."""
+    """Decides when a thread is formed (its messages are turned into memories), by the settings and
+    the agent's own.
+    """
 
     def __init__(
         self,
@@ -57,12 +61,15 @@ class Forming:
 
     @property
     def window_ttl(self) -> timedelta | None:
-        """The silence after which a window of a thread's newest messages ends; None if it never does."""
+        """The silence after which a window of a thread's newest messages ends; None if it never
+        does.
+        """
         hours = self.settings.window_hours
         return None if hours is None else timedelta(hours=hours)
 
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread after a silence, which a new message makes due; none if formation is off.
+        """Return the job that forms a thread after a silence, which a new message makes due; none
+        if formation is off.
 
         What was scheduled for the thread is put off, and keeps its schemas.
         """
@@ -88,7 +95,9 @@ class Forming:
         after: float | timedelta | None,
         schemas: Requested | None,
     ) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread with these schemas after a pause of its own; none if formation is off."""
+        """Return the job that forms a thread with these schemas after a pause of its own; none if
+        formation is off.
+        """
         own, pause = (
             await self.of_agents.forming(agent),
             None if after is None else _as_pause(after),
@@ -108,7 +117,8 @@ class Forming:
         insists: bool = False,
         schemas: Requested | None = None,
     ) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread at once; with ``insists`` it waits for no provider or budget, either.
+        """Return the job that forms a thread at once; with ``insists`` it waits for no provider or
+        budget, either.
 
         Without ``schemas``, those that were scheduled for the thread stay.
         """
@@ -121,14 +131,18 @@ class Forming:
     async def again(
         self, agent: str | None, thread: UUID, schemas: Requested | None = None
     ) -> tuple[JobDraft, ...]:
-        """Return the job that forms a thread again from its beginning; raise Conflict if formation is off."""
+        """Return the job that forms a thread again from its beginning; raise Conflict if formation
+        is off.
+        """
         payload = await self._payload(schemas)
         if not (await self.of_agents.forming(agent)).enabled:
             raise Conflict(OFF)
         return (JobDraft(REFORM, str(thread), payload, (thread,), insists=True),)
 
     async def waiting(self, owner: Owner, view: View) -> int:
-        """Return how many of an owner's threads that a view sees wait to be formed; at most a thousand are counted."""
+        """Return how many of an owner's threads that a view sees wait to be formed; at most a
+        thousand are counted.
+        """
         page = await self._records.scan(owner, view, _UNFORMED, None, _MOST_WAITING)
         threads = those_of(Thread, page.records)
         return sum([(await self.of_agents.forming(thread.agent)).enabled for thread in threads])
@@ -136,7 +150,9 @@ class Forming:
     async def still_formed(
         self, owner: Owner, view: View, said: Sequence[Message]
     ) -> list[Message]:
-        """Return the user's turns among these messages of several threads, without those whose forming was turned off."""
+        """Return the user's turns among these messages of several threads, without those whose
+        forming was turned off.
+        """
         if not said:
             return []
         found = await self._records.get(owner, view, [*{message.thread for message in said}])

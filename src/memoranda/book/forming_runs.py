@@ -1,4 +1,6 @@
-"""Forms threads on request: makes their jobs due, does them or waits for the workers that have them, and reports."""
+"""Forms threads on request: makes their jobs due, does them or waits for the workers that have
+them, and reports.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ _RESTRICTED: Final = "the processing of this owner's data is restricted"
 
 
 async def form_owner(services: Services, owner: Owner, view: View, *, wait: bool) -> FormingReport:
-    """Form an owner's threads that a view sees and that wait; name those that were given up before, without trying them."""
+    """Form an owner's threads that a view sees and that wait; name those that were given up before,
+    without trying them.
+    """
     jobs = [
         job for job in await services.engine.jobs(None, MOST_JOBS, owner) if job.kind in FORMING
     ]
@@ -74,7 +78,9 @@ async def form(
     schemas: Requested | None = None,
     wait: bool = True,
 ) -> FormingReport:
-    """Form threads of one owner now, and wait until each is formed or cannot be; without ``wait``, only make them due."""
+    """Form threads of one owner now, and wait until each is formed or cannot be; without ``wait``,
+    only make them due.
+    """
     outcomes: list[FormedThread] = []
     begun: list[tuple[Thread, int, set[UUID]]] = []
     for thread in threads:
@@ -117,7 +123,9 @@ async def _aside(services: Services, owner: Owner, view: View) -> list[Job]:
 
 
 def _with_aside(formed: FormedThread, late: Sequence[Job]) -> FormedThread:
-    """Return the state of a formed thread; parts of it that were set aside wait, or were given up."""
+    """Return the state of a formed thread; parts of it that were set aside wait, or were given
+    up.
+    """
     aside = [job for job in late if thread_of(job) == formed.thread]
     if not aside:
         return formed
@@ -129,7 +137,9 @@ def _with_aside(formed: FormedThread, late: Sequence[Job]) -> FormedThread:
 
 
 async def _ask_aside(services: Services, view: View, thread: Thread) -> bool:
-    """Ask the model now about the parts of a thread that were set aside; False if there are none."""
+    """Ask the model now about the parts of a thread that were set aside; False if there are
+    none.
+    """
     asked = False
     for job in await _aside(services, thread.owner, view):
         if thread_of(job) == thread.id and await services.engine.replay(
@@ -171,7 +181,9 @@ async def _outcome(
 
 
 async def _done(services: Services, thread: Thread, last: int) -> tuple[Job | None, str]:
-    """Do a thread's forming jobs, or wait for workers that have them; return the job that stays, and why if the job does not say."""
+    """Do a thread's forming jobs, or wait for workers that have them; return the job that stays,
+    and why if the job does not say.
+    """
     pause, worker = _FIRST_LOOK, services.worker
     while (job := await _job(services, thread)) is not None and job.state is not JobState.DEAD:
         if job.state is JobState.WAITING and job.run_at > services.door.clock():

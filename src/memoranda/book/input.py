@@ -61,7 +61,9 @@ def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
 
 
 def as_confidence(given: Any, mode: str) -> float | None:
-    """Check the least confidence of a hit and return it; modes that ignore the question have none to compare."""
+    """Check the least confidence of a hit and return it; modes that ignore the question have none
+    to compare.
+    """
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 1:
@@ -88,7 +90,9 @@ def as_labels(namespace: Any, field: str = "namespace", least: int = 1) -> tuple
 
 
 def as_namespace_text(labels: Any) -> str | None:
-    """Return the beginning of the kinds of all items in a namespace or below it; None for all namespaces."""
+    """Return the beginning of the kinds of all items in a namespace or below it; None for all
+    namespaces.
+    """
     return namespace_text(as_labels(labels, least=0)) or None
 
 
@@ -151,7 +155,9 @@ def as_actor(view: View) -> Actor:
 
 
 def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
-    """Return an audience, given as a value, or by its kind for the caller's own agent and groups."""
+    """Return an audience, given as a value, or by its kind for the caller's own agent and
+    groups.
+    """
     if audience is None or isinstance(audience, Audience):
         return audience
     if audience == "global":
@@ -416,7 +422,8 @@ def as_filter(
 ) -> Filter:
     """Check conditions and return them as a filter.
 
-    With ``now`` it leaves out memories that have ended, unless a condition asks for some that may have.
+    With ``now`` it leaves out memories that have ended, unless a condition asks for some that may
+    have.
     """
     if not isinstance(only, Mapping):
         raise InvalidInput("only: pass a mapping of conditions", field="only")

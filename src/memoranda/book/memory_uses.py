@@ -1,4 +1,6 @@
-"""Notes of the use of memories: their placing in prompts, which refreshes their strength, and their being found."""
+"""Notes of the use of memories: their placing in prompts, which refreshes their strength, and their
+being found.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
 from memoranda.model.records import Owner, View
 
-#: A memory that recall found is noted at most once in so long, and so many are known to have been noted.
+#: A memory that recall found is noted at most once in so long, and so many are known to have been
+#: noted.
 _FOUND_AGAIN = timedelta(days=1)
 _MOST_FOUND = 10_000
 #: As long as what was used waits for more, to be noted in one write.
@@ -23,7 +26,9 @@ _TOGETHER_SECONDS = 0.2
 
 
 class Placing(NamedTuple):
-    """One use of a memory: it was placed in a prompt at a time, or only found. The memory's content is not stored here."""
+    """One use of a memory: it was placed in a prompt at a time, or only found. The memory's content
+    is not stored here.
+    """
 
     id: UUID
     observed_at: datetime
@@ -43,14 +48,17 @@ class Uses:
         self._found: dict[UUID, datetime] = {}
 
     def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        """Store in the background that memories were used: no reader waits for it or fails because of it.
+        """Store in the background that memories were used: no reader waits for it or fails because
+        of it.
 
         What several contexts place within a moment is noted together.
         """
         self._note_later(owner, view, self._placings(placed))
 
     def note_found(self, owner: Owner, view: View, found: Sequence[Memory]) -> None:
-        """Store in the background that memories were found, which changes no strength and no count; at most once a day each."""
+        """Store in the background that memories were found, which changes no strength and no count;
+        at most once a day each.
+        """
         now = self._services.door.clock()
         if len(self._found) > _MOST_FOUND:
             self._found.clear()
@@ -93,7 +101,9 @@ class Uses:
             telemetry.count("uses_lost")
 
     async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
-        """Store that memories were placed in a prompt, which refreshes their strength; returns the number of memories."""
+        """Store that memories were placed in a prompt, which refreshes their strength; returns the
+        number of memories.
+        """
         return await self._refresh(owner, view, self._placings(placed))
 
     async def _refresh(self, owner: Owner, view: View, placed: Sequence[Placing]) -> int:

@@ -17,7 +17,8 @@ from memoranda.model.values import new_id
 _FIELDS: Final = frozenset(
     "role content speaker agent observed_at trust native token_count feedback".split()
 )
-#: Fields that only messages of OpenAI's chat API have; those of an answer may all be there, and be None.
+#: Fields that only messages of OpenAI's chat API have; those of an answer may all be there, and be
+#: None.
 _CHAT: Final = frozenset(
     {"name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations"}
 )
@@ -31,7 +32,9 @@ _KIND_LENGTH: Final = 50
 
 
 def drafts_in(role_or_messages: Any, content: str | None, fields: Mapping[str, Any]) -> list[Any]:
-    """Return the messages that ``append`` was given: a role with content, one mapping, or several."""
+    """Return the messages that ``append`` was given: a role with content, one mapping, or
+    several.
+    """
     if isinstance(role_or_messages, str):
         return [{"role": role_or_messages, "content": content, **fields}]
     if content is not None or fields:
@@ -54,7 +57,9 @@ def drafts_in(role_or_messages: Any, content: str | None, fields: Mapping[str, A
 
 
 def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: datetime) -> Message:
-    """Build a message from an unchecked mapping. Without ``observed_at``, the time of receipt is used."""
+    """Build a message from an unchecked mapping. Without ``observed_at``, the time of receipt is
+    used.
+    """
     check_fields(draft, _FIELDS | _CHAT)
     fields = _plain(draft)
     if fields.get("observed_at") is None:
@@ -93,7 +98,9 @@ def _plain(draft: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(draft: Mapping[str, Any]) -> Any:
-    """Return a message's text. A list of parts becomes their texts; a part without text is named in brackets."""
+    """Return a message's text. A list of parts becomes their texts; a part without text is named in
+    brackets.
+    """
     content = draft.get("content")
     if isinstance(content, (list, tuple)):
         content = "\n".join(

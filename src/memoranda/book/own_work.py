@@ -1,4 +1,6 @@
-"""The work that an open book does beside its program: a worker that does jobs until the book is closed."""
+"""The work that an open book does beside its program: a worker that does jobs until the book is
+closed.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,15 @@ class OwnWork:
         self.stopping = asyncio.Event()
 
     def start(self, worker: Worker, *, delay: float = 0.0) -> None:
-        """Let a worker do jobs until ``stop``, or until the book is gone without having been closed; it begins after a delay."""
+        """Let a worker do jobs until ``stop``, or until the book is gone without having been
+        closed; it begins after a delay.
+        """
         if self.task is not None:
             return
         loop, stop = asyncio.get_running_loop(), self.stopping
         at_once = _AT_ONCE if self._services.who_forms.by_model else 1
-        # The book's workers are one to others, and to ``run``, which names the jobs that other workers have.
+        # The book's workers are one to others, and to ``run``, which names the jobs that other
+        # workers have.
         worker.name = self.worker.name
         self.running = worker
         self.task = quiet_task(lambda: worker.run(stop, at_once=at_once, delay=delay))

@@ -15,7 +15,9 @@ PAGE = 500
 async def every_page(
     lists: Lists, owner: Owner, view: View, only: Filter, size: int = PAGE
 ) -> AsyncIterator[Page]:
-    """Yield the pages of the records that a view sees and a filter selects; there is at least one."""
+    """Yield the pages of the records that a view sees and a filter selects; there is at least
+    one.
+    """
     cursor: str | None = None
     while True:
         page = await lists.scan(owner, view, only, cursor, size)

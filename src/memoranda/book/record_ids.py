@@ -1,4 +1,6 @@
-"""Finds the records that callers name: by the book's id, by their own id for a memory or an episode, or by a thread's name."""
+"""Finds the records that callers name: by the book's id, by their own id for a memory or an
+episode, or by a thread's name.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ async def record_id(
     field: str = "id",
     types: frozenset[RecordType] = NAMED,
 ) -> UUID:
-    """Return the id of the record that a caller names; raise ``NotFound`` for a name that this view sees nowhere.
+    """Return the id of the record that a caller names; raise ``NotFound`` for a name that this view
+    sees nowhere.
 
     Raise ``Conflict`` where the view sees several records with that name.
     """
@@ -43,7 +46,9 @@ async def record_id(
 async def record_named(
     engine: Engine, owner: Owner, view: View, name: str, field: str, types: frozenset[RecordType]
 ) -> Record:
-    """Return the record that a caller names by a name; raise ``NotFound`` or ``Conflict`` as ``record_id`` does."""
+    """Return the record that a caller names by a name; raise ``NotFound`` or ``Conflict`` as
+    ``record_id`` does.
+    """
     if not name.strip() or len(name) > NAME_LENGTH or text_fault(name):
         raise InvalidInput(f"{field}: {name!r} is not a valid id", field=field)
     found = await _named(engine, owner, view, name, types)
@@ -82,9 +87,11 @@ _TYPES = {"sources": NAMED, "supersedes": MEMORIES, "thread": THREADS}
 async def with_ids(
     engine: Engine, owner: Owner, view: View, draft: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the draft of a memory or an episode with ids in place of the callers' names of other records.
+    """Return the draft of a memory or an episode with ids in place of the callers' names of other
+    records.
 
-    What it ``supersedes`` and this view sees nowhere is left out; its places in the draft come second.
+    What it ``supersedes`` and this view sees nowhere is left out; its places in the draft come
+    second.
     """
     found, unknown = dict(draft), list[str]()
     for field, types in _TYPES.items():
@@ -144,7 +151,9 @@ def _is_undone(record: Record) -> bool:
 async def thread_id(
     engine: Engine, owner: Owner, view: View, thread: UUID | str | None, *, needed: bool
 ) -> UUID | str | None:
-    """Return the id of a thread given by its name; of one that the view cannot see, None unless it is ``needed``."""
+    """Return the id of a thread given by its name; of one that the view cannot see, None unless it
+    is ``needed``.
+    """
     if thread is None or not names_a_record(thread):
         return thread
     try:

@@ -1,4 +1,6 @@
-"""Retracts everything derived only from a faulty source, in an owner's records and in agents' experience."""
+"""Retracts everything derived only from a faulty source, in an owner's records and in agents'
+experience.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ _MOST_TURNS = 100
 
 
 async def _completed(receipt: Receipt, following: Awaitable[None], named: str) -> Receipt:
-    """Change agents' lines and return the receipt, which names an error: the operation is committed already."""
+    """Change agents' lines and return the receipt, which names an error: the operation is committed
+    already.
+    """
     try:
         await following
     except MemorandaError as exc:
@@ -36,7 +40,9 @@ async def _completed(receipt: Receipt, following: Awaitable[None], named: str) -
 
 
 class Retracting:
-    """Retracts what came from a faulty source, as one operation in the owner's ledger; agents' experience follows it."""
+    """Retracts what came from a faulty source, as one operation in the owner's ledger; agents'
+    experience follows it.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -51,14 +57,17 @@ class Retracting:
         *,
         dry_run: bool,
     ) -> Receipt:
-        """Retract every statement derived only from this source; with ``dry_run`` return what would be retracted."""
+        """Retract every statement derived only from this source; with ``dry_run`` return what would
+        be retracted.
+        """
         if dry_run:
             change, door = RetractSource(source, reason), self._services.door
             return await door.write(
                 owner, view, as_actor(view), [change], request=None, dry_run=True
             )
         request = ["retract from", str(source), reason]
-        # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
+        # It has an id in any case: an operation that only agents' lines follow is in the ledger,
+        # too, to be undone.
         named = operation or f"retract from {new_id()}"
         receipt = await self._services.write(
             owner, view, [RetractSource(source, reason)], request, named
@@ -67,7 +76,9 @@ class Retracting:
         return await _completed(receipt, following, named)
 
     async def hidden(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
-        """After records were hidden, no line of agents' experience counts them as evidence; return the receipt."""
+        """After records were hidden, no line of agents' experience counts them as evidence; return
+        the receipt.
+        """
         return await _completed(receipt, self._hidden(owner, receipt.position), named)
 
     async def _hidden(self, owner: Owner, position: int) -> None:
@@ -76,7 +87,8 @@ class Retracting:
             await self._follow(owner, ids, faulty=True)
 
     async def undone(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
-        """After an operation was undone, restore or withdraw its records as evidence of agents' experience.
+        """After an operation was undone, restore or withdraw its records as evidence of agents'
+        experience.
 
         Return the receipt. ``named`` is the id of the operation that undid it.
         """
@@ -105,7 +117,9 @@ class Retracting:
         return next((entry for entry in found if entry.position == position), None)
 
     async def _follow(self, owner: Owner, ids: Iterable[UUID], *, faulty: bool) -> None:
-        """Withdraw these records as evidence of agents' experience (``faulty=True``), or restore them."""
+        """Withdraw these records as evidence of agents' experience (``faulty=True``), or restore
+        them.
+        """
         records = tuple(sorted(ids, key=lambda id: id.int))
         for agent in await self._services.engine.owners(self._services.tenant):
             if agent.kind is not OwnerKind.AGENT:
@@ -128,7 +142,9 @@ class Retracting:
 
 
 def _noted(entry: Entry) -> set[UUID]:
-    """Return the sources that a ledger entry names; values that are not ids, as an import may bring, are skipped."""
+    """Return the sources that a ledger entry names; values that are not ids, as an import may
+    bring, are skipped.
+    """
     noted = entry.note[FAULTY]
     texts = [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
     return {UUID(each) for each in texts if _ID.fullmatch(each)}

@@ -1,4 +1,6 @@
-"""The services of an open book that its verbs use: engine, door, embeddings, and when threads are formed."""
+"""The services of an open book that its verbs use: engine, door, embeddings, and when threads are
+formed.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,8 @@ from memoranda.worker import Worker
 #: Called with the number of vectors made so far.
 Made = Callable[[int], None]
 
-#: A recall makes the vectors of what its process has just written for the owner: at most so many, for so many seconds. Of
-#: more, or earlier, the worker makes them.
+#: A recall makes the vectors of what its process has just written for the owner: at most so many,
+#: for so many seconds. Of more, or earlier, the worker makes them.
 _NEW, _NEW_SECONDS = 32, 3.0
 #: Of so many owners what was just written is known.
 _NEW_OWNERS = 1000
@@ -81,17 +83,21 @@ class Embeddings:
         #: The passages that were just written here, and when the last one was.
         self._new: dict[Owner, tuple[float, list[UUID]]] = {}
 
-    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── life ──────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> None:
-        """Start a worker that computes vectors of stored passages, if recall reads vectors of this embedding."""
+        """Start a worker that computes vectors of stored passages, if recall reads vectors of this
+        embedding.
+        """
         self._wanted = True
         if self._worker is not None and not self.no_vectors_because and self.working is None:
             worker = self._worker
             self.working = quiet_task(lambda: worker.run(self.stopping))
 
     def stop(self) -> None:
-        """Stop the worker after its current job, and wait no longer for an embedder that does not answer."""
+        """Stop the worker after its current job, and wait no longer for an embedder that does not
+        answer.
+        """
         self._wanted = False
         self.stopping.set()
         if self.maker is not None:
@@ -102,10 +108,12 @@ class Embeddings:
         if self.maker is not None:
             await self.maker.close()
 
-    # ── making ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── making ────────────────────────────────────────────────────────────────────────────────────
 
     async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
-        """Return the receipt with the state of its passages' vectors; compute them now if ``wait_for`` asks for it."""
+        """Return the receipt with the state of its passages' vectors; compute them now if
+        ``wait_for`` asks for it.
+        """
         if not (ids := kept(receipt)):
             return receipt
         if wait_for == "stored" and not self.no_vectors_because:
@@ -130,7 +138,9 @@ class Embeddings:
         self._new[owner] = (now, [*(before if now - at < _NEW_SECONDS else ()), *ids][: _NEW + 1])
 
     async def embed_new(self, owner: Owner) -> None:
-        """Make the vectors of what this process has just written for an owner, so that a recall finds it by meaning at once."""
+        """Make the vectors of what this process has just written for an owner, so that a recall
+        finds it by meaning at once.
+        """
         at, ids = self._new.pop(owner, (0.0, []))
         if self.maker is not None and 0 < len(ids) <= _NEW and time.monotonic() - at < _NEW_SECONDS:
             await self._embed(self.maker, owner, ids, None)
@@ -138,7 +148,9 @@ class Embeddings:
     async def _embed(
         self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None
     ) -> str:
-        """Compute the vectors of these records and return why there are none, or an empty text. The records stay stored either way."""
+        """Compute the vectors of these records and return why there are none, or an empty text. The
+        records stay stored either way.
+        """
         try:
             # The writer may have no right to read them.
             records = await self._engine.get(owner, WHOLE, ids)
@@ -173,7 +185,9 @@ class Embeddings:
             await self._worker.drain()
 
     async def renew(self, made: Made | None = None) -> int:
-        """Compute all vectors again while recall still reads the old ones; then switch to the new ones."""
+        """Compute all vectors again while recall still reads the old ones; then switch to the new
+        ones.
+        """
         if self.maker is None:
             raise EmbeddingFailed(f"this book has no embedder: {self.no_vectors_because}")
         done = await self.maker.renew(made)
@@ -183,7 +197,7 @@ class Embeddings:
             self.start()
         return done
 
-    # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── asking ────────────────────────────────────────────────────────────────────────────────────
 
     async def search(
         self,
@@ -192,14 +206,17 @@ class Embeddings:
         given: NDArray[np.float32] | None,
         mode: str,
     ) -> Hits:
-        """Return what ``find`` finds with the question's vector, and why no vectors were compared if none were."""
+        """Return what ``find`` finds with the question's vector, and why no vectors were compared
+        if none were.
+        """
         if mode not in BY_MEANING:
             self.note_read((found := await find()).reads)
             return found
         vector = await self.of_question(question, given, needed=mode == "meaning")
         found = await find(vector=vector)
         if self.note_read(found.reads):
-            # Another process has switched the book to this process's embedding: find by meaning at once.
+            # Another process has switched the book to this process's embedding: find by meaning at
+            # once.
             vector = await self.of_question(question, given, needed=False)
             found = await find(vector=vector)
         if vector is None or self.no_vectors_because:
@@ -209,7 +226,9 @@ class Embeddings:
     async def of_question(
         self, question: str, given: NDArray[np.float32] | None, *, needed: bool
     ) -> NDArray[np.float32] | None:
-        """Return the vector of a question; None if there is none, which is an error only if it is ``needed``."""
+        """Return the vector of a question; None if there is none, which is an error only if it is
+        ``needed``.
+        """
         if needed and (why := await self._unread()):
             raise EmbeddingFailed(f"mode: recall by meaning is not possible here: {why}")
         if given is not None or self.maker is None or self.no_vectors_because:
@@ -234,7 +253,9 @@ class Embeddings:
                 self.failing = str(exc)
 
     def note_read(self, name: str) -> bool:
-        """Note which set the book reads, since another process may have changed it; True if it is ours again."""
+        """Note which set the book reads, since another process may have changed it; True if it is
+        ours again.
+        """
         mine = "" if self.maker is None else self.maker.embedding.name
         if not mine or not name or (name == mine) is (not self.no_vectors_because):
             return False
@@ -250,7 +271,9 @@ class Embeddings:
         return False
 
     async def _unread(self) -> str:
-        """Return why recall reads no vectors of this embedding, or an empty text, as the book is now."""
+        """Return why recall reads no vectors of this embedding, or an empty text, as the book is
+        now.
+        """
         for one in await self._engine.vector_sets():
             self.note_read(one.name if one.state is SetState.ACTIVE else "")
         return self.no_vectors_because
@@ -335,7 +358,9 @@ class Services:
         operation: str | None,
         expect: Mapping[UUID, int] | None = None,
     ) -> Receipt:
-        """Write changes through the door. The same operation id with the same request is applied once."""
+        """Write changes through the door. The same operation id with the same request is applied
+        once.
+        """
         versions = as_versions(expect or {})
         door = await self.door_for(view)
         return await door.write(
@@ -363,7 +388,8 @@ class Services:
         waiting = as_wait(wait_for)
         readers, common, now = as_audience(audience, view), None, self.door.clock()
         if readers is None and view.agent is not None:
-            # Its own also if all agents may read its sources or its thread, unless the settings make it common.
+            # Its own also if all agents may read its sources or its thread, unless the settings
+            # make it common.
             common = await self.forming.of_agents.common_audience(view)
             readers = Audience.of_agent(view.agent) if common is None else None
         drafts = [
@@ -394,12 +420,15 @@ class Services:
         view: View,
         waiting: str,
     ) -> Receipt:
-        """Await a write of statements: explain a limit that refuses it, name what is unknown, and wait for its vectors if asked."""
+        """Await a write of statements: explain a limit that refuses it, name what is unknown, and
+        wait for its vectors if asked.
+        """
         try:
             receipt = await writing
         except LimitReached as exc:
             raise explained_limit(exc, (await self.door_for(view)).limits.writes_per_run) from exc
-        # The ledger has only the places of what could not be superseded, not the names that the caller gave.
+        # The ledger has only the places of what could not be superseded, not the names that the
+        # caller gave.
         names = {
             (item, place_of_superseded(place)): str(name)
             for item, statement in enumerate(statements)
@@ -412,7 +441,9 @@ class Services:
         return await self.embeddings.reached(replace(receipt, ignored=tuple(told)), waiting)
 
     async def audience_of(self, given: str | Audience | None, view: View) -> Audience:
-        """Return the audience that a call names, or else that the settings make common, or else the writer's own."""
+        """Return the audience that a call names, or else that the settings make common, or else the
+        writer's own.
+        """
         named = as_audience(given, view) or await self.forming.of_agents.common_audience(view)
         return named or (EVERYONE if view.agent is None else Audience.of_agent(view.agent))
 

@@ -1,4 +1,6 @@
-"""Names and types of the fields that verbs take as keyword arguments; a field that is left out or None gets its default."""
+"""Names and types of the fields that verbs take as keyword arguments; a field that is left out or
+None gets its default.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ class MessageFields(TypedDict, total=False):
     token_count: int | None
     #: ``rating`` from 1 to 5 and ``about``, as ``thread.feedback`` stores them.
     feedback: Mapping[str, int] | None
-    #: As in OpenAI's chat API: the speaker, a message's tool calls, and the call that a tool answers.
+    #: As in OpenAI's chat API: the speaker, a message's tool calls, and the call that a tool
+    #: answers.
     name: str | None
     tool_calls: Sequence[Mapping[str, Any]] | None
     tool_call_id: str | None
@@ -39,7 +42,8 @@ class MessageFields(TypedDict, total=False):
 class MemoryFields(TypedDict, total=False):
     """The fields of one statement beside its content."""
 
-    #: preference, fact, instruction, context, experience, note, or what ``limits.kinds`` allows; without it, fact.
+    #: preference, fact, instruction, context, experience, note, or what ``limits.kinds`` allows;
+    #: without it, fact.
     kind: str | None
     #: A name under which only one statement is active at a time.
     key: str | None
@@ -59,21 +63,25 @@ class MemoryFields(TypedDict, total=False):
     #: day, week, month, quarter, season, year or decade: how exactly each of the two was said.
     valid_from_granularity: str | None
     valid_to_granularity: str | None
-    #: When it happened: "2023-05-07", "2023-05", "2023", "2026-10-12/2026-10-16", a date, or ``first``, ``after`` and ``granularity``.
+    #: When it happened: "2023-05-07", "2023-05", "2023", "2026-10-12/2026-10-16", a date, or
+    #: ``first``, ``after`` and ``granularity``.
     happened: str | date | DaySpan | Mapping[str, Any] | None
-    #: From this moment on it is out of every read, and upkeep erases it; without it, what ``limits.kind_days`` says.
+    #: From this moment on it is out of every read, and upkeep erases it; without it, what
+    #: ``limits.kind_days`` says.
     expires_at: datetime | None
     #: When it was learnt; without it, now.
     observed_at: datetime | None
     #: The records from which it was made.
     sources: Sequence[UUID | str] | None
-    #: operator, user, assistant, tool or web; without it, assistant where an agent writes, and else user.
+    #: operator, user, assistant, tool or web; without it, assistant where an agent writes, and else
+    #: user.
     trust: str | None
     #: A pinned memory is never archived.
     pinned: bool | None
     #: The memories that it replaces.
     supersedes: Sequence[UUID | str] | None
-    #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a UUID.
+    #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a
+    #: UUID.
     external_id: str | None
 
 
@@ -91,7 +99,9 @@ class ToolCallFields(TypedDict, total=False):
 
 
 class EpisodeFields(TypedDict, total=False):
-    """The fields of an episode: ``goal`` or ``summary`` is needed, and ``outcome``, except where a thread is closed."""
+    """The fields of an episode: ``goal`` or ``summary`` is needed, and ``outcome``, except where a
+    thread is closed.
+    """
 
     #: What was to be done.
     goal: str | None
@@ -108,7 +118,8 @@ class EpisodeFields(TypedDict, total=False):
     thread: UUID | str | None
     sources: Sequence[UUID | str] | None
     trust: str | None
-    #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a UUID.
+    #: Your own id for it, which the book then takes wherever it takes an id; not in the form of a
+    #: UUID.
     external_id: str | None
     #: From this moment on it is out of every read, and upkeep erases it.
     expires_at: datetime | None
@@ -132,7 +143,8 @@ class AgentFields(TypedDict, total=False):
     model: str
     description: str
     system_prompt: str
-    #: ``{"forming": {…}}`` says when the agent's threads are formed; ``{"sharing": {"default": …}}`` who reads them.
+    #: ``{"forming": {…}}`` says when the agent's threads are formed; ``{"sharing": {"default":
+    #: …}}`` who reads them.
     settings: Mapping[str, Any]
 
 
@@ -178,7 +190,9 @@ C = TypeVar("C")
 
 
 def spelled_out(of: type[C]) -> type[C]:
-    """Let ``help`` and completion show each field of a class's verbs by name, instead of one ``**fields``."""
+    """Let ``help`` and completion show each field of a class's verbs by name, instead of one
+    ``**fields``.
+    """
     for verb in vars(of).values():
         if inspect.isfunction(verb) and (
             not verb.__name__.startswith("_") or verb.__name__ == "__call__"

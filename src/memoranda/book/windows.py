@@ -19,7 +19,8 @@ from memoranda.recall.context.turns import Window, is_users_turn, turns_since_si
 from memoranda.secrets.masks import shown
 from memoranda.text.token_count import Count, estimate
 
-#: Turns that are read at a time: one for so many tokens of the budget, so few at least and so many at most.
+#: Turns that are read at a time: one for so many tokens of the budget, so few at least and so many
+#: at most.
 _TOKENS_A_TURN, _FEWEST_AT_A_TIME, _MOST_AT_A_TIME = 40, 20, 100
 #: As far back as a window reaches.
 _MOST_TURNS = 2000
@@ -47,7 +48,8 @@ class WindowRequest:
 async def window(
     services: Services, owner: Owner, view: View, thread: UUID, asked: WindowRequest
 ) -> Window:
-    """Return the messages of a thread that fit: leading system messages, first steps if asked for, and the newest turns.
+    """Return the messages of a thread that fit: leading system messages, first steps if asked for,
+    and the newest turns.
 
     Without a given summary it is the thread's own, where turns are left out.
     """
@@ -124,7 +126,9 @@ async def window(
 
 
 def _forms(message: Message) -> list[str]:
-    """Return the texts that a model may get for a message: its content, and the JSON of its framework's form if stored."""
+    """Return the texts that a model may get for a message: its content, and the JSON of its
+    framework's form if stored.
+    """
     return (
         [message.content]
         if message.native is None
@@ -142,7 +146,9 @@ async def newest_turns(
     *,
     first: Page | None = None,
 ) -> tuple[list[Message], bool]:
-    """Return a thread's newest messages, oldest first, a few more than fit; and True if these are all of them."""
+    """Return a thread's newest messages, oldest first, a few more than fit; and True if these are
+    all of them.
+    """
     only = turns_of(thread)
     turns: list[Message] = []
     cursor: str | None = None

@@ -20,7 +20,9 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; an unknown one is refused with the nearest names."""
+        """Return the command that the arguments name; an unknown one is refused with the nearest
+        names.
+        """
         if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             meant = did_you_mean(args[0], self.list_commands(ctx))
             raise click.UsageError(f"there is no command {args[0]!r}{meant}", ctx)

@@ -1,4 +1,6 @@
-"""How a command ends: its exit code, its message on standard error, and its reaction to a request to stop."""
+"""How a command ends: its exit code, its message on standard error, and its reaction to a request
+to stop.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from memoranda.cli.output.terminal import flush_or_discard, one_line, takes_colo
 from memoranda.errors import InvalidInput, MemorandaError
 
 OK = 0
-#: The command worked and the answer is bad news: faults were found, a book is unhealthy, the user said no.
+#: The command worked and the answer is bad news: faults were found, a book is unhealthy, the user
+#: said no.
 FOUND_FAULTS = 1
 USAGE = 2
 INTERRUPTED = 130
@@ -46,7 +49,8 @@ EXIT_CODES = {
     "corrupt": 11,
     "not_a_book": 12,
     "version": 13,
-    # The change is stored and only its answer is lost: the one failure after which nothing should be repeated.
+    # The change is stored and only its answer is lost: the one failure after which nothing should
+    # be repeated.
     "unanswered": 14,
     "embedding": 15,
     "model": 16,
@@ -86,11 +90,14 @@ def leave(code: int) -> NoReturn:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[threading.Event]:
-    """Make SIGTERM interrupt like Ctrl-C, so that cleanup runs; the returned event is set if it was SIGTERM."""
+    """Make SIGTERM interrupt like Ctrl-C, so that cleanup runs; the returned event is set if it was
+    SIGTERM.
+    """
     asked = threading.Event()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        # Some senders, timeout(1) among them, signal twice: the second must not stop the cleaning up.
+        # Some senders, timeout(1) among them, signal twice: the second must not stop the cleaning
+        # up.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         asked.set()
         raise KeyboardInterrupt
@@ -109,7 +116,9 @@ def sigterm_interrupts() -> Iterator[threading.Event]:
 
 @contextmanager
 def ctrl_c_interrupts() -> Iterator[None]:
-    """Make Ctrl-C interrupt at once; by itself, asyncio waits until a task has ended, which may wait for input."""
+    """Make Ctrl-C interrupt at once; by itself, asyncio waits until a task has ended, which may
+    wait for input.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -124,7 +133,9 @@ def ctrl_c_interrupts() -> Iterator[None]:
 
 
 def end_at_once() -> NoReturn:
-    """End the interrupted process although a thread of it waits for input; what was to be closed is closed."""
+    """End the interrupted process although a thread of it waits for input; what was to be closed is
+    closed.
+    """
     was_terminated = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     complain("terminated" if was_terminated else "interrupted")
     os._exit(EXIT_CODES["terminated"] if was_terminated else INTERRUPTED)
@@ -136,7 +147,9 @@ def show_traceback(ctx: click.Context) -> None:
 
 
 def mark_done(ctx: click.Context) -> None:
-    """Note that the change is stored: an error after this can only be one of printing the answer."""
+    """Note that the change is stored: an error after this can only be one of printing the
+    answer.
+    """
     ctx.meta[_DONE] = True
 
 
@@ -192,7 +205,9 @@ def _reason(exc: Exception) -> str:
 
 
 def in_shell_words(exc: MemorandaError) -> str:
-    """Return an error's message with options of the command line in place of those of the Python library."""
+    """Return an error's message with options of the command line in place of those of the Python
+    library.
+    """
     message = str(exc)
     for written, option in _OPTIONS.items():
         message = message.replace(written, option)

@@ -1,4 +1,6 @@
-"""The check of the threads that wait to be formed: how many, since when, who forms them, and when."""
+"""The check of the threads that wait to be formed: how many, since when, who forms them, and
+when.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class Forming:
 
 
 def formation(forming: Forming, now: datetime) -> Check:
-    """Check how many threads wait to be formed (turned into memories), for how long, who forms them and when."""
+    """Check how many threads wait to be formed (turned into memories), for how long, who forms them
+    and when.
+    """
     waiting = [job for job in forming.jobs if _is_waiting(job, now)]
     dead = sum(job.state is JobState.DEAD for job in forming.jobs)
     given_up = (
@@ -78,7 +82,9 @@ def _is_waiting(job: Job, now: datetime) -> bool:
 
 
 def _in_hand(jobs: Sequence[Job], now: datetime) -> str:
-    """Return how many threads workers have in hand, and when they are free if a worker was killed; empty if none."""
+    """Return how many threads workers have in hand, and when they are free if a worker was killed;
+    empty if none.
+    """
     free = [
         job.leased_until - now
         for job in jobs

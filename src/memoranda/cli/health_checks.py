@@ -86,7 +86,7 @@ def size_of(path: str | Path) -> int:
         return 0
 
 
-# ── the book ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the book ──────────────────────────────────────────────────────────────────────────────────────
 
 
 async def integrity(file: HoldsFile) -> Check:
@@ -194,7 +194,7 @@ def span(span: timedelta) -> str:
     return f"{minutes // 60} hours" if minutes >= 60 else f"{minutes} minutes"
 
 
-# ── where it lives ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── where it lives ────────────────────────────────────────────────────────────────────────────────
 
 
 def permissions(path: Path) -> Check:
@@ -219,7 +219,9 @@ def _mode(path: Path) -> int:
 
 
 def log_size(path: Path) -> Check:
-    """Check the size of the write-ahead log, which keeps growing while a reader never ends its transaction."""
+    """Check the size of the write-ahead log, which keeps growing while a reader never ends its
+    transaction.
+    """
     size = size_of(f"{path}-wal")
     if size > _LARGE_LOG:
         advice = "a process reads without end, or died while reading: stop it, then run: memoranda jobs run"
@@ -228,7 +230,9 @@ def log_size(path: Path) -> Check:
 
 
 def room(size: int, free: int) -> Check:
-    """Check the free disk space: clearing erased content rewrites the file, which takes up to twice its size."""
+    """Check the free disk space: clearing erased content rewrites the file, which takes up to twice
+    its size.
+    """
     needed = max(2 * size, _LEAST_FREE)
     if free < needed:
         found = f"{megabytes(free)} free; erasures and backups may need {megabytes(needed)}"
@@ -257,7 +261,9 @@ def file_system(path: Path, mounts: str) -> Check:
 
 
 def mounted_kind(path: Path, mounts: str) -> str | None:
-    """Return the kind of file system at a path: the one of the longest mount point above it, mounted last."""
+    """Return the kind of file system at a path: the one of the longest mount point above it,
+    mounted last.
+    """
     best: tuple[int, str] | None = None
     for line in mounts.splitlines():
         fields = line.split(" ")
@@ -302,7 +308,9 @@ def _timed_syncs(folder: Path) -> list[float]:
 
 
 def program() -> Check:
-    """Say which build of the program runs, and whether it runs from a checkout that may have changed since."""
+    """Say which build of the program runs, and whether it runs from a checkout that may have
+    changed since.
+    """
     notes = "{}"
     with contextlib.suppress(PackageNotFoundError):
         notes = distribution("memoranda").read_text("direct_url.json") or notes

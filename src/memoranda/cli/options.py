@@ -54,7 +54,9 @@ class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # ge
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
-        """Parse an ISO date, which means its midnight in UTC, or a time; a time without a zone is a usage error."""
+        """Parse an ISO date, which means its midnight in UTC, or a time; a time without a zone is a
+        usage error.
+        """
         if isinstance(value, datetime):
             return value
         try:
@@ -120,7 +122,9 @@ def _usual_book() -> str:
 
 
 def _given(name: str, *values: str | None) -> str | None:
-    """Return the first value that was given; refuse an empty one, which usually comes from an unset shell variable."""
+    """Return the first value that was given; refuse an empty one, which usually comes from an unset
+    shell variable.
+    """
     value = next((value for value in values if value is not None), None)
     if value is not None and not value.strip():
         raise click.UsageError(
@@ -132,7 +136,9 @@ def _given(name: str, *values: str | None) -> str | None:
 def owned(
     rest: str = "", *, least: int = 0, most: int | None = None, optional: bool = False
 ) -> Callable[[Command], Command]:
-    """Decorate a command: it gets the owner as ``party`` and its other arguments as ``words``; ``rest`` is for the help."""
+    """Decorate a command: it gets the owner as ``party`` and its other arguments as ``words``;
+    ``rest`` is for the help.
+    """
     owner = "[OWNER]" if optional else "OWNER"
 
     def decorate(command: Command) -> Command:
@@ -212,7 +218,9 @@ def seen_as(command: Command) -> Command:
 
 
 def once(command: Command) -> Command:
-    """Decorate a command: it gets ``operation``, an id under which a repeated write is applied only once."""
+    """Decorate a command: it gets ``operation``, an id under which a repeated write is applied only
+    once.
+    """
     option = click.option(
         "--operation",
         metavar="ID",
@@ -222,7 +230,9 @@ def once(command: Command) -> Command:
 
 
 def waits_for_vectors(command: Command) -> Command:
-    """Decorate a command: it gets ``wait``, True if it computes the vectors of what it writes before it ends."""
+    """Decorate a command: it gets ``wait``, True if it computes the vectors of what it writes
+    before it ends.
+    """
 
     @click.option(
         "--no-wait",

@@ -75,14 +75,18 @@ COMMANDS = {
 
 
 class Program(CommandGroup):
-    """The group of all commands: it loads each command's module on demand, and reports every error."""
+    """The group of all commands: it loads each command's module on demand, and reports every
+    error.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which the help shows them, without loading a command."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of a command and return the command; None if there is none of that name."""
+        """Import the module of a command and return the command; None if there is none of that
+        name.
+        """
         if cmd_name not in COMMANDS:
             return None
         place = (
@@ -95,12 +99,16 @@ class Program(CommandGroup):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands from the table above, so that ``--help`` imports none of their modules."""
+        """Write the list of commands from the table above, so that ``--help`` imports none of their
+        modules.
+        """
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.does) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command and flush its output; report any error that is not click's own, and exit with its code."""
+        """Run the command and flush its output; report any error that is not click's own, and exit
+        with its code.
+        """
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()

@@ -28,7 +28,8 @@ T = TypeVar("T")
 
 _LATER = "any open book makes them, or run: memoranda jobs run"
 
-#: They log at each opening why recall uses words alone, and who forms; at a shell, ``doctor`` says it.
+#: They log at each opening why recall uses words alone, and who forms; at a shell, ``doctor`` says
+#: it.
 _CHATTY = tuple(map(logging.getLogger, ("memoranda.embedding", "memoranda.who_forms")))
 
 
@@ -60,9 +61,11 @@ class Session:
                 logger.setLevel(level)
 
     def reading(self, models: Literal["auto"] | None = None) -> Opening:
-        """Open the book for a command that changes nothing; read-only if this user may not write the file.
+        """Open the book for a command that changes nothing; read-only if this user may not write
+        the file.
 
-        ``models="auto"`` finds the language models that the settings name; other commands work whatever these say.
+        ``models="auto"`` finds the language models that the settings name; other commands work
+        whatever these say.
         """
         path = self._existing_path()
         return self._open(read_only=path is not None and not _writable(path), models=models)
@@ -97,7 +100,9 @@ class Session:
         return self.json
 
     async def embed_written(self, book: Book, receipt: Receipt, *, wait: bool) -> Receipt:
-        """Compute the vectors of the records in a receipt, or report that this is left for later."""
+        """Compute the vectors of the records in a receipt, or report that this is left for
+        later.
+        """
         passages = len(kept(receipt))
         if not passages or book.no_vectors_because:
             return receipt
@@ -136,7 +141,8 @@ class Session:
         read_only: bool = False,
         models: Literal["auto"] | None = None,
     ) -> Opening:
-        # Without a worker: a command that only reads must not begin to make the vectors of other writes.
+        # Without a worker: a command that only reads must not begin to make the vectors of other
+        # writes.
         return open_book(
             self.address,
             tenant=self.tenant,
@@ -148,7 +154,9 @@ class Session:
         )
 
     def _existing_path(self) -> Path | None:
-        """Return the path of the book; raise NotABook if it is missing, so that a mistyped path makes no empty book."""
+        """Return the path of the book; raise NotABook if it is missing, so that a mistyped path
+        makes no empty book.
+        """
         path = path_of(self.address)
         if path is not None and not path.exists():
             make = f"memoranda init --book {shlex.quote(self.address)}"

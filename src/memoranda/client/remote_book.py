@@ -51,7 +51,9 @@ class Link:
 
 
 def _remote(verb: Operation) -> Callable[..., Any]:
-    """Return the method that asks a service for a verb, with the signature and the documentation of the book's."""
+    """Return the method that asks a service for a verb, with the signature and the documentation of
+    the book's.
+    """
 
     @functools.wraps(verb.function)
     async def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -126,7 +128,9 @@ _OF_APPEND = frozenset(
 
 
 def _as_messages(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an append with its one message as a mapping: its ``agent`` is not the reader's."""
+    """Return the arguments of an append with its one message as a mapping: its ``agent`` is not the
+    reader's.
+    """
     role = given["role_or_messages"]
     fields = {name: given.pop(name) for name in given.keys() - _OF_APPEND}
     if isinstance(role, str):
@@ -213,7 +217,9 @@ _PART_CLASSES = {name: _part_class(name) for name in PARTS if name != "thread"}
 
 
 class RemoteBook(Book):
-    """The book of a service. Get one from ``memoranda.open("http://…", key=…)``; ``Book`` documents its verbs."""
+    """The book of a service. Get one from ``memoranda.open("http://…", key=…)``; ``Book`` documents
+    its verbs.
+    """
 
     def __init__(self, transport: Transport, about: Mapping[str, Any]) -> None:
         # Not Book's: what that connects is behind the service.
@@ -255,7 +261,9 @@ class RemoteBook(Book):
 
     @property
     def forms_by_model(self) -> bool:
-        """True if a language model of the service forms memories from conversations; False if rules do."""
+        """True if a language model of the service forms memories from conversations; False if rules
+        do.
+        """
         return bool(self._about.get("forms_by_model"))
 
     @property
@@ -296,7 +304,9 @@ async def open_remote(
     private_hosts: Collection[str] = (),
     over: httpx2.AsyncBaseTransport | None = None,
 ) -> RemoteBook:
-    """Open the book of a service; raise an error if there is none, or one of another version. ``over`` is for tests."""
+    """Open the book of a service; raise an error if there is none, or one of another version.
+    ``over`` is for tests.
+    """
     transport = Transport(place_of(address, key, private_hosts), over=over)
     try:
         about = await transport.ask(Asked("GET", f"/{_API}", repeatable=True))

@@ -1,4 +1,6 @@
-"""Requests: the arguments of a verb as its path, its query and its body; what cannot cross is refused."""
+"""Requests: the arguments of a verb as its path, its query and its body; what cannot cross is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ _DEPTH: Final = 64
 
 @cache
 def signature_of(name: str) -> inspect.Signature:
-    """Return the signature of a verb; fields it does not know are taken, too, for the service to name them."""
+    """Return the signature of a verb; fields it does not know are taken, too, for the service to
+    name them.
+    """
     function = OPERATIONS[name].function
     found = inspect.signature(function)
     code = inspect.unwrap(function).__code__
@@ -48,7 +52,9 @@ def signature_of(name: str) -> inspect.Signature:
 def arguments_of(
     verb: Operation, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments of a call by name; a wrong call raises TypeError, as the verb itself does."""
+    """Return the arguments of a call by name; a wrong call raises TypeError, as the verb itself
+    does.
+    """
     function = verb.function
     try:
         bound = signature_of(verb.name).bind(None, *args, **kwargs)
@@ -59,7 +65,8 @@ def arguments_of(
     given |= given.pop("more__", {})
     own = inspect.unwrap(function).__code__.co_varnames
     defaults = signature_of(verb.name).parameters
-    # What a verb itself names may be left out where it is the default; a field that is None is a field that was given.
+    # What a verb itself names may be left out where it is the default; a field that is None is a
+    # field that was given.
     return {
         name: value
         for name, value in given.items()

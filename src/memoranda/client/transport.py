@@ -1,4 +1,6 @@
-"""The transport: requests to a service, repeated where that is safe, and its errors as the library's own."""
+"""The transport: requests to a service, repeated where that is safe, and its errors as the
+library's own.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ class Place:
 
 
 def place_of(address: str, key: str | None, private_hosts: Collection[str] = ()) -> Place:
-    """Check an address and a key; raise InvalidInput for an address that would show the key to the network.
+    """Check an address and a key; raise InvalidInput for an address that would show the key to the
+    network.
 
     A private host may get the key over plain HTTP.
     """
@@ -137,7 +140,9 @@ class Transport:
         await self._http.aclose()
 
     async def ask(self, asked: Asked) -> Any:
-        """Send a request and return the JSON of its answer; raise the library's error for a problem."""
+        """Send a request and return the JSON of its answer; raise the library's error for a
+        problem.
+        """
         tries = 0
         while True:
             tries += 1
@@ -188,7 +193,9 @@ class Transport:
             ) from None
 
     async def send_lines(self, asked: Asked, lines: AsyncIterable[bytes]) -> Any:
-        """Send lines as they come and return the JSON of the answer. It is sent once: lines cannot be read twice."""
+        """Send lines as they come and return the JSON of the answer. It is sent once: lines cannot
+        be read twice.
+        """
         request = self._request(asked, lines)
         try:
             answer = await self._http.send(request)

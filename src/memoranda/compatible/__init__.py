@@ -1,1 +1,3 @@
-"""The routes and tools of other products, each answered by the verbs of a book through the guard of its request."""
+"""The routes and tools of other products, each answered by the verbs of a book through the guard of
+its request.
+"""

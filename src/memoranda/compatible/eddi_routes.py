@@ -60,7 +60,8 @@ _NEW_ENTRY: Final = object_of(
 _STATUSES: Final[tuple[tuple[type[MemorandaError], int], ...]] = (
     (InvalidInput, 400),
     (NotAllowed, 403),
-    # A user that this credential does not open is refused before the book is asked, so the status tells nothing.
+    # A user that this credential does not open is refused before the book is asked, so the status
+    # tells nothing.
     (NotFound, 403),
     (Conflict, 409),
     (Erased, 410),
@@ -232,7 +233,9 @@ async def count(request: Request) -> Response:
     ),
 )
 async def run_dream(request: Request) -> Response:
-    """Do a night of an agent for a user: archive what was not used for long, and count what contradicts itself."""
+    """Do a night of an agent for a user: archive what was not used for long, and count what
+    contradicts itself.
+    """
     user, agent = request.path_params["userId"], request.query_params.get("agentId")
     return json_answer(await entries.dream_result(guard_of(request), user, agent))
 

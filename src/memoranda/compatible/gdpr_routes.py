@@ -81,7 +81,9 @@ async def erase(request: Request) -> Response:
     **described("export_user", answers={200: _EXPORT}, path=_USER, failure=_FAILURE),
 )
 async def export(request: Request) -> Response:
-    """Export everything of a user: their entries, and the lines of an export with what others hold about them."""
+    """Export everything of a user: their entries, and the lines of an export with what others hold
+    about them.
+    """
     guard, user = guard_of(request), request.path_params["userId"]
     head = {
         "userId": user,

@@ -153,8 +153,8 @@ def _owner_of(guard: Guard, label: int) -> OwnerOf:
 def store_routes(owner_label: int = 0) -> APIRouter:
     """Return the routes of the store.
 
-    A credential of one user has all its namespaces under that user. Another one's namespaces name the user: the label at
-    ``owner_label``.
+    A credential of one user has all its namespaces under that user. Another one's namespaces name
+    the user: the label at ``owner_label``.
     """
     router = APIRouter(prefix="/store", tags=["store"], route_class=route_class(answer_error))
     for method, path, handle, told in (
@@ -237,7 +237,7 @@ def _handler(handle: Any, label: int) -> Any:
     return handler
 
 
-# ── one route each ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── one route each ────────────────────────────────────────────────────────────────────────────────
 
 
 async def _put(request: Request, store: _Store) -> Response:
@@ -341,7 +341,7 @@ async def _namespaces(request: Request, store: _Store) -> Response:
     return json_answer({"namespaces": found})
 
 
-# ── what a request names ─────────────────────────────────────────────────────────────────────────────────────────
+# ── what a request names ──────────────────────────────────────────────────────────────────────────
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -364,7 +364,9 @@ def _labels(body: dict[str, Any], field: str) -> Labels:
 
 
 def _address(store: _Store, labels: Labels) -> Place:
-    """Return the place of an item; answer with the real server's texts where its namespace cannot be."""
+    """Return the place of an item; answer with the real server's texts where its namespace cannot
+    be.
+    """
     if not labels:
         raise _Answered(json_answer({"detail": "Namespace cannot be empty."}, 400))
     for label in labels:

@@ -37,7 +37,9 @@ def guard_of(request: Request) -> Guard:
 
 
 async def json_body(request: Request) -> Any:
-    """Return the body's JSON value, None for an empty body; raise ``Unreadable`` if it is no JSON."""
+    """Return the body's JSON value, None for an empty body; raise ``Unreadable`` if it is no
+    JSON.
+    """
     body = await request.body()
     if not body:
         return None
@@ -85,7 +87,8 @@ def described(
 ) -> dict[str, Any]:
     """Return a route's arguments for FastAPI: its name, and what the OpenAPI document says of it.
 
-    ``failure`` is the product's own form of an error; the service's own refusals have theirs, on every route.
+    ``failure`` is the product's own form of an error; the service's own refusals have theirs, on
+    every route.
     """
     parameters = [_parameter(name, "path", {**TEXT, "minLength": 1}) for name in path]
     parameters += [_parameter(name, "query", schema) for name, schema in (query or {}).items()]

@@ -1,4 +1,6 @@
-"""Memories as the entries of EDDI's user memory: a key, a value of any JSON type, a category and a visibility."""
+"""Memories as the entries of EDDI's user memory: a key, a value of any JSON type, a category and a
+visibility.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.values import is_id, refused
 
-#: The agent in whose name entries are written that name none: no agent of an application reads them.
+#: The agent in whose name entries are written that name none: no agent of an application reads
+#: them.
 NO_AGENT: Final = "(no agent)"
 KEY_LENGTH: Final = 255
 CATEGORIES: Final = ("preference", "fact", "context")
@@ -96,7 +99,9 @@ async def _used(
 
 
 async def dream_result(guard: Caller, user: str, agent: str | None) -> dict[str, Any]:
-    """Do a night of an agent for a user, and return its result as EDDI has it; one that cannot be done says why."""
+    """Do a night of an agent for a user, and return its result as EDDI has it; one that cannot be
+    done says why.
+    """
     error, report = "", None
     known = await guard.call("agents.get", name=agent) if agent else None
     dreaming = None if known is None else known.settings.get("dream")
@@ -138,7 +143,9 @@ async def list_schedules(guard: Caller) -> list[dict[str, Any]]:
 
 
 async def search_entries(guard: Caller, user: str, text: str) -> list[dict[str, Any]]:
-    """Return the entries that have a text in their key or value, in any case; all of them for a blank text."""
+    """Return the entries that have a text in their key or value, in any case; all of them for a
+    blank text.
+    """
     wanted = text.strip().casefold()
     return [
         one
@@ -252,7 +259,7 @@ def as_category(given: Any) -> str:
     return named if named in CATEGORIES else "fact"
 
 
-# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────
 
 _ACTIVE: Final = {"statuses": ["active"]}
 #: With the archived ones, which no list shows.
@@ -358,7 +365,7 @@ def _moment(at: Any) -> str:
     return str(at.isoformat(timespec="microseconds")).replace("+00:00", "Z")
 
 
-# ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _store(
@@ -448,7 +455,7 @@ async def _erase(guard: Caller, user: str, ids: Sequence[UUID]) -> None:
         waiting = [one for one in dict.fromkeys([*waiting, *receipt.superseded]) if one not in gone]
 
 
-# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── names ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _owner(guard: Any, user: str) -> str | Owner:

@@ -1,4 +1,6 @@
-"""Embedding: computes vectors of texts with a local model or a provider's, or says why there are none."""
+"""Embedding: computes vectors of texts with a local model or a provider's, or says why there are
+none.
+"""
 
 from memoranda.embedding.embedder_choice import AUTO, EmbeddingSettings, NoEmbedder, find
 from memoranda.embedding.local_model import LocalEmbedder

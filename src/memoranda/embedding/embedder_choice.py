@@ -84,8 +84,9 @@ async def find(
 ) -> CachedEmbedder | NoEmbedder:
     """Return the chosen embedder with a cache for one tenant; nothing is downloaded.
 
-    ``auto`` and None may return ``NoEmbedder``. For any other choice an error says what is missing. An embedder that
-    only the settings name never fails to open: without it the book uses words alone.
+    ``auto`` and None may return ``NoEmbedder``. For any other choice an error says what is missing.
+    An embedder that only the settings name never fails to open: without it the book uses words
+    alone.
     """
     chosen = settings or EmbeddingSettings()
     if isinstance(choice, str) and choice == AUTO:

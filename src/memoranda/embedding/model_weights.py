@@ -18,10 +18,12 @@ _WIDTH = 384
 MATRICES = ("attention", "seen", "inner", "outer")
 #: Room above the largest value that was seen, as a factor: other texts reach a little further.
 _ROOM = 1.1
-#: What stands for zero: in the middle; and near the lower end for the output of gelu, which is never below -0.17.
+#: What stands for zero: in the middle; and near the lower end for the output of gelu, which is
+#: never below -0.17.
 MIDDLE, LOW = 128, 12
 _LEAST_GELU = 0.17
-#: The channels of gelu's output with the largest values stay in float32: their steps would be too coarse for the others.
+#: The channels of gelu's output with the largest values stay in float32: their steps would be too
+#: coarse for the others.
 EXACT = 16
 
 
@@ -37,7 +39,9 @@ def initialisers(tensors: dict[str, Floats]) -> dict[str, Floats]:
 
 
 def layer_weights(tensors: dict[str, Floats], layers: int) -> dict[str, Floats]:
-    """Return the weights of all layers, and of the norm before the first, as ``initialisers`` does."""
+    """Return the weights of all layers, and of the norm before the first, as ``initialisers``
+    does.
+    """
     found = _norm("embedded", tensors, "embeddings")
     for number in range(layers):
         found |= _layer(f"layer{number}", tensors, f"encoder.layer.{number}")
@@ -69,10 +73,11 @@ def _norm(name: str, tensors: dict[str, Floats], source: str) -> dict[str, Float
 
 
 def quantized(given: Weights, ranges: Floats) -> Weights:
-    """Return the weights of the int8 graph, made from those of the float32 graph and the ranges of what meets them.
+    """Return the weights of the int8 graph, made from those of the float32 graph and the ranges of
+    what meets them.
 
-    Each channel of a matrix's input has its own step, which is folded into the matrix; each column has its own scale. The
-    steps are fixed, so a text's vector does not depend on other texts.
+    Each channel of a matrix's input has its own step, which is folded into the matrix; each column
+    has its own scale. The steps are fixed, so a text's vector does not depend on other texts.
     """
     matrices = {
         f"layer{number}.{name}.weight" for number in range(len(ranges)) for name in MATRICES
@@ -83,7 +88,8 @@ def quantized(given: Weights, ranges: Floats) -> Weights:
         before, seen, attended, bent = np.split(row * _ROOM, [_WIDTH, 2 * _WIDTH, 3 * _WIDTH])
         steps = {"attention": before / 127, "seen": seen / 127, "inner": attended / 127}
         steps["outer"] = np.maximum(bent / (255 - LOW), _LEAST_GELU / LOW)
-        # What attention returns is a mean of values, so that its steps can be taken from the values' columns.
+        # What attention returns is a mean of values, so that its steps can be taken from the
+        # values' columns.
         columns = np.concatenate([np.ones(2 * _WIDTH, dtype=np.float32), 1 / steps["seen"]])
         found[f"{name}.attention.bias"] = given[f"{name}.attention.bias"] * columns
         for matrix, step in steps.items():

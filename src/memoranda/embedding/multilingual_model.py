@@ -16,7 +16,8 @@ from memoranda.embedding.model_weights import Floats
 from memoranda.embedding.multilingual_weights import WEIGHTS, WordTable, read_file
 from memoranda.model.vectors import Embedding
 
-#: The ids of a text's beginning, its end, and of what no piece has; ids up to the last one are no pieces of words.
+#: The ids of a text's beginning, its end, and of what no piece has; ids up to the last one are no
+#: pieces of words.
 _BEGIN, _END, _UNKNOWN = 0, 2, 3
 #: The last piece stands for a hidden word, and is no piece of words either.
 _MASK = "<mask>"
@@ -43,7 +44,9 @@ class Pieces:
         self._unknown = min(scores) - _PENALTY
 
     def ids(self, text: str, most: int) -> list[int]:
-        """Return a text's tokens with its beginning and end: at most this many, from the text's start."""
+        """Return a text's tokens with its beginning and end: at most this many, from the text's
+        start.
+        """
         found = [_BEGIN]
         # Characters are replaced one by one, so that composed ones are made first.
         for word in normalize("NFC", text).translate(self._replaced).split(" "):
@@ -82,7 +85,9 @@ LONGEST_TOKENS = 512
 
 
 class Multilingual(LocalModel):
-    """multilingual-e5-small. All its vectors lie near an average, which is subtracted: otherwise all texts would be alike."""
+    """multilingual-e5-small. All its vectors lie near an average, which is subtracted: otherwise
+    all texts would be alike.
+    """
 
     def __init__(self, folder: Path, threads: int, precision: Precision = AUTO) -> None:
         super().__init__(folder, threads, precision)

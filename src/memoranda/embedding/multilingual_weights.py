@@ -1,4 +1,6 @@
-"""The weights and the vocabulary of multilingual-e5-small, in four bits, from the file of an installed package."""
+"""The weights and the vocabulary of multilingual-e5-small, in four bits, from the file of an
+installed package.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def weights_place(given: Path | None = None) -> WeightsFolder:
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """The vectors of words, still in four bits, and of positions: their sum enters the first layer."""
+    """The vectors of words, still in four bits, and of positions: their sum enters the first
+    layer.
+    """
 
     blocks: NDArray[np.uint8]
     positions: Floats
@@ -107,7 +111,8 @@ def read_file(folder: Path) -> MultilingualFile:
         [letters[start:end].decode() for start, end in pairwise(ends)],
         scores,
         replaced,
-        # A text is one segment, so the segment's vector is added at every position. The copy lets go of the file.
+        # A text is one segment, so the segment's vector is added at every position. The copy lets
+        # go of the file.
         WordTable(rows.copy(), positions + _tensor(block, tensors["emb.type"])[:_WIDTH]),
         _layers(block, tensors),
     )

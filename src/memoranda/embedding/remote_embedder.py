@@ -31,7 +31,9 @@ _PROBE = "How long is a vector?"
 
 
 class RemoteEmbedder:
-    """Asks a provider in batches, normalises the vectors, and raises the same errors for all providers."""
+    """Asks a provider in batches, normalises the vectors, and raises the same errors for all
+    providers.
+    """
 
     def __init__(
         self, model: Any, dimension: int, *, seconds: float = 10.0, pause: float = 5.0
@@ -41,7 +43,8 @@ class RemoteEmbedder:
         self.embedding = Embedding(self._model.system, self._model.model_name, dimension)
         #: The longest time for one request, in seconds.
         self._seconds = seconds
-        #: For so many seconds after a failure no question is sent: recall by words does not wait for a provider.
+        #: For so many seconds after a failure no question is sent: recall by words does not wait
+        #: for a provider.
         self._pause = pause
         self._down_until = float("-inf")
 
@@ -89,7 +92,9 @@ class RemoteEmbedder:
         return self._units(made, len(texts))
 
     def _milder(self, text: str, purpose: Purpose, refusal: _Refused) -> str:
-        """Return what to send instead of a refused text: half of it, and in the end a placeholder."""
+        """Return what to send instead of a refused text: half of it, and in the end a
+        placeholder.
+        """
         if len(text) > _SHORTEST_CHARACTERS:
             return text[: len(text) // 2]
         if purpose == "document" and text != _NOTHING:
@@ -166,7 +171,9 @@ def _pydantic_ai(room: str) -> Any:
 
 
 def _embedder(model: Any) -> Any:
-    """Return PydanticAI's embedder for a model or its name, such as ``openai:text-embedding-3-small``."""
+    """Return PydanticAI's embedder for a model or its name, such as
+    ``openai:text-embedding-3-small``.
+    """
     of = _pydantic_ai("embeddings")
     if isinstance(model, of.Embedder):
         return model

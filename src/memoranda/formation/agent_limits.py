@@ -10,7 +10,8 @@ from memoranda.formation.formation_settings import LIMITS, own_settings, replace
 from memoranda.model.profiles import Agent
 from memoranda.model.records import Limits
 
-#: The limits that an agent may have of its own. All others are about a call, an owner or all agents together.
+#: The limits that an agent may have of its own. All others are about a call, an owner or all agents
+#: together.
 AGENT_LIMITS: Final = frozenset(
     {
         "kinds",

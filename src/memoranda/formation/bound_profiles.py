@@ -32,7 +32,8 @@ from memoranda.model.records import (
 )
 from memoranda.ports import Records
 
-# The rules of schemas are imported with the first profile that is read: most programs open a book without one.
+# The rules of schemas are imported with the first profile that is read: most programs open a book
+# without one.
 if TYPE_CHECKING:
     from memoranda.formation.schemas.definitions import FormationSchema
 
@@ -51,7 +52,9 @@ def keyed(schemas: Mapping[str, HasBoundFields]) -> Filter:
 
 
 def bound_by(schema: str, known: Schema | None) -> dict[str, FormationSchema]:
-    """Return a schema by its name, if fields of its documents are bound to keys; ``known`` is the tenant's, if it has one."""
+    """Return a schema by its name, if fields of its documents are bound to keys; ``known`` is the
+    tenant's, if it has one.
+    """
     from memoranda.formation.schemas.definitions import bound_schemas  # noqa: PLC0415
 
     found = bound_schemas([] if known is None else [known])
@@ -92,7 +95,9 @@ class BoundProfiles:
         into: Audience | None = None,
         texts: bool = True,
     ) -> list[ProfileDocument]:
-        """Return the profile documents that a view sees; with ``into`` those of this audience, which get all bound fields."""
+        """Return the profile documents that a view sees; with ``into`` those of this audience,
+        which get all bound fields.
+        """
         bound: Mapping[str, HasBoundFields] = await self.schemas() if schemas is None else schemas
         asked = [
             Scan(owner, view, _PROFILES, None, _MOST),
@@ -109,9 +114,11 @@ class BoundProfiles:
     async def of_thread(
         self, thread: Thread, view: View, schemas: Iterable[WantedSchema], now: datetime
     ) -> tuple[ProfileDocument, ...]:
-        """Return the profiles with a thread's audience, one for each schema, with the values that memories hold.
+        """Return the profiles with a thread's audience, one for each schema, with the values that
+        memories hold.
 
-        The content of a memory is not read as a value: a name such as "Is called Ana" would name the owner.
+        The content of a memory is not read as a value: a name such as "Is called Ana" would name
+        the owner.
         """
         from memoranda.formation.schemas.definitions import schema_of  # noqa: PLC0415
 
@@ -122,7 +129,9 @@ class BoundProfiles:
         return tuple({document.schema_name: document for document in shared}.values())
 
     async def silent(self, owner: Owner, now: datetime) -> int:
-        """Return how many of an owner's memories have the key of a bound field and no value that fits it."""
+        """Return how many of an owner's memories have the key of a bound field and no value that
+        fits it.
+        """
         schemas = await self.schemas()
         held = those_of(Memory, await self._records.scan(owner, WHOLE, keyed(schemas), None, _MOST))
         return sum(
@@ -145,7 +154,9 @@ class BoundProfiles:
         into: Audience | None = None,
         texts: bool = True,
     ) -> list[ProfileDocument]:
-        """Return documents with the values of their bound fields, from the records that ``keyed`` selects."""
+        """Return documents with the values of their bound fields, from the records that ``keyed``
+        selects.
+        """
         memories = those_of(Memory, held)
         if has_stored(documents, schemas):
             # Stored before its schema bound it: a field ends with the memory from the same sources.

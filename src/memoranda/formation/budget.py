@@ -17,7 +17,8 @@ from memoranda.ports import Clock, Spending
 
 #: The pause before the next run after a run has used up its budget.
 _NEXT_RUN = timedelta(minutes=1)
-#: The pause before a call that exceeds a whole run's budget is checked again; somebody must change the budget.
+#: The pause before a call that exceeds a whole run's budget is checked again; somebody must change
+#: the budget.
 _NO_RUN = timedelta(hours=1)
 #: The largest budgets; for more, set none.
 _MOST_TOKENS = 10**15
@@ -84,7 +85,9 @@ class BudgetCheck:
         self._clock = clock
 
     async def check(self, owner: Owner, tokens_expected: int, run_so_far: Usage) -> None:
-        """Raise ``Postponed``, until the budget's period ends, if a call of about so many tokens exceeds a budget."""
+        """Raise ``Postponed``, until the budget's period ends, if a call of about so many tokens
+        exceeds a budget.
+        """
         now = self._clock().astimezone(UTC)
         periods = await self._periods(owner, run_so_far, now)
         refused = [

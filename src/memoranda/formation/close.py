@@ -1,4 +1,6 @@
-"""The end of a thread's formation: records the episode (the record of a finished run), and summarises long threads."""
+"""The end of a thread's formation: records the episode (the record of a finished run), and
+summarises long threads.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def tool_calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 
 
 def _call(part: _Part, call: ToolCall | None, fields: dict[str, Any]) -> ToolCall:
-    """Return the tool call with more fields; inputs that cannot be stored become text without unstorable characters."""
+    """Return the tool call with more fields; inputs that cannot be stored become text without
+    unstorable characters.
+    """
     given = (
         {"tool": part.tool[:NAME_LENGTH]} if call is None else {n: getattr(call, n) for n in _KNOWN}
     )
@@ -147,7 +151,8 @@ _MOST_SOURCES: Final = 10_000
 #: A summary leaves one part in so many of the window unsummarised, so the next one is not due soon.
 _KEPT_PART: Final = 4
 
-#: Returns the index where a window of so many tokens begins: never between a tool call and its result.
+#: Returns the index where a window of so many tokens begins: never between a tool call and its
+#: result.
 WindowStart = Callable[[Sequence[Message], int], int]
 
 
@@ -175,7 +180,9 @@ class Closer:
     async def finish(
         self, job: Job, thread: Thread, settings: FormingSettings, usage: RunUsage
     ) -> None:
-        """Record the episode and write the summary, if due, after all messages of a thread are formed."""
+        """Record the episode and write the summary, if due, after all messages of a thread are
+        formed.
+        """
         if not await self.is_closed(thread):
             await self._close(thread, job.era)
         if settings.window_tokens:
@@ -185,13 +192,17 @@ class Closer:
             )
 
     async def is_closed(self, thread: Thread) -> bool:
-        """True if nothing is to be done for the thread's end: it is still open, or its end was already processed."""
+        """True if nothing is to be done for the thread's end: it is still open, or its end was
+        already processed.
+        """
         if not Excerpt(thread).closed:
             return True
         return await self._reader.was_applied(thread.owner, _close_operation(thread))
 
     async def _close(self, thread: Thread, era: UUID | None) -> None:
-        """Record the episode of a finished thread if it has none, and mark the thread's end as processed."""
+        """Record the episode of a finished thread if it has none, and mark the thread's end as
+        processed.
+        """
         episode = None
         if await wants_episode(self._reader, thread) and await self.needs_episode(thread):
             episode = _episode_at_end(await self._reader.excerpt(thread, 0))
@@ -215,7 +226,9 @@ class Closer:
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
 
     async def completed(self, thread: Thread, change: Change, after: int = 0) -> Change:
-        """Complete an episode that a change records with the messages after a place as its sources, and with tool calls."""
+        """Complete an episode that a change records with the messages after a place as its sources,
+        and with tool calls.
+        """
         if not isinstance(change, RecordEpisode):
             return change
         draft = change.episode
@@ -234,7 +247,9 @@ class Closer:
     async def summary_due(
         self, thread: Thread, shown: Sequence[Message], settings: FormingSettings
     ) -> int:
-        """Return the number of the last message of a summary that these messages are enough for; 0 if none is due."""
+        """Return the number of the last message of a summary that these messages are enough for; 0
+        if none is due.
+        """
         if not settings.window_tokens:
             return 0
         excerpt = await self._reader.excerpt(thread, thread.summary_through)
@@ -246,7 +261,9 @@ class Closer:
         return 0 if without_unwanted(shown) != [*shown] else left[-1].seq
 
     def _left(self, excerpt: Excerpt, window: int) -> Sequence[Message]:
-        """Return the older messages that are to be summarised; none if all without a summary fit into the window."""
+        """Return the older messages that are to be summarised; none if all without a summary fit
+        into the window.
+        """
         if sum(estimate(message.content) for message in excerpt.new) <= window:
             return ()
         return excerpt.new[: self._window_start(excerpt.new, max(window // _KEPT_PART, 1))]
@@ -254,7 +271,9 @@ class Closer:
     async def _summarise(
         self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage
     ) -> None:
-        """Summarise older messages once those without a summary exceed ``window`` tokens; on failure the old summary stays."""
+        """Summarise older messages once those without a summary exceed ``window`` tokens; on
+        failure the old summary stays.
+        """
         thread = excerpt.thread
         left = self._left(excerpt, window)
         if not left:
@@ -291,7 +310,9 @@ def _close_operation(thread: Thread) -> str:
 
 
 def _episode_at_end(excerpt: Excerpt) -> Episode | None:
-    """Return the episode of a finished thread, made without a model: the first request, and how the thread ended."""
+    """Return the episode of a finished thread, made without a model: the first request, and how the
+    thread ended.
+    """
     thread, said = excerpt.thread, without_unwanted(excerpt.new)
     if not said or thread.ended_at is None:
         return None

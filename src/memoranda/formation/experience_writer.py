@@ -20,7 +20,9 @@ class ExperienceWriter:
     async def write(
         self, portion: Portion, made: Reconciled, current: CurrentRecords, operation: str
     ) -> None:
-        """Write the agent's experience; it is written once even if the worker is killed and the work is repeated."""
+        """Write the agent's experience; it is written once even if the worker is killed and the
+        work is repeated.
+        """
         thread = portion.reading.thread
         if not made.experience or thread.agent is None:
             return

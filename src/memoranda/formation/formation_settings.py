@@ -33,7 +33,8 @@ AGENT_SETTINGS: Final = frozenset(
         *("prompt_tokens", "answer_tokens", "window_tokens"),
     }
 )
-#: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored, so both are read.
+#: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored,
+#: so both are read.
 STORED_NAMES: Final = {"on": "enabled", "silence": "idle_seconds", "max_wait": "max_wait_seconds"}
 
 
@@ -112,7 +113,8 @@ class FormingSettings(Value):
     def for_agent(self, agent: Agent | None) -> FormingSettings:
         """Return these settings, replaced by the agent's own where it has some.
 
-        An agent's settings that cannot be read are left out, but never the one that turns formation off.
+        An agent's settings that cannot be read are left out, but never the one that turns formation
+        off.
         """
         if agent is None:
             return self
@@ -122,7 +124,9 @@ class FormingSettings(Value):
             return self.model_copy(update={"enabled": False}) if _is_off(agent.settings) else self
 
     def check(self, settings: Mapping[str, Any]) -> None:
-        """Raise ``InvalidInput`` if an agent's settings cannot be used, or if nothing reads one of them."""
+        """Raise ``InvalidInput`` if an agent's settings cannot be used, or if nothing reads one of
+        them.
+        """
         for name in settings:
             if name not in _SECTIONS:
                 raise InvalidInput(
@@ -155,7 +159,9 @@ class FormingSettings(Value):
 
 
 def own_settings(settings: Mapping[str, Any], section: str, example: str) -> Mapping[str, Any]:
-    """Return an agent's own settings of a section; raise ``InvalidInput`` where they are not an object."""
+    """Return an agent's own settings of a section; raise ``InvalidInput`` where they are not an
+    object.
+    """
     own = settings.get(section)
     if own is not None and not isinstance(own, Mapping):
         at = f"settings.{section}"
@@ -167,7 +173,9 @@ _S = TypeVar("_S", bound=Value)
 
 
 def replaced_by(settings: _S, own: Mapping[str, Any], at: str) -> _S:
-    """Return settings in which an agent's own replace the others; raise ``InvalidInput`` if those cannot be used."""
+    """Return settings in which an agent's own replace the others; raise ``InvalidInput`` if those
+    cannot be used.
+    """
     try:
         return type(settings).model_validate({**settings.model_dump(), **own})
     except ValidationError as exc:

@@ -1,4 +1,6 @@
-"""Reads what forming a thread (turning it into memories) needs: new messages, and the records they may affect."""
+"""Reads what forming a thread (turning it into memories) needs: new messages, and the records they
+may affect.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ from memoranda.text.token_count import estimate
 
 #: The actor of all changes by formation.
 ACTOR: Final = Actor("system", "formation")
-#: A view with groups needs the name of an agent. No agent has this name, so the view shows no agent's own records.
+#: A view with groups needs the name of an agent. No agent has this name, so the view shows no
+#: agent's own records.
 _NOBODY: Final = f"formation {uuid4()}"
 
 
@@ -66,7 +69,9 @@ def writing_view(thread: Thread) -> View:
 
 
 def reading_view(thread: Thread) -> View:
-    """Return the view for reading related records: it shows only what every reader of the thread may see."""
+    """Return the view for reading related records: it shows only what every reader of the thread
+    may see.
+    """
     audience = thread.audience
     if audience.kind is AudienceKind.SELF:
         return View(agent=audience.agent)
@@ -81,7 +86,8 @@ _M = TypeVar("_M", bound=Record)
 BY_RULES: Final = "by rules"
 #: Earlier turns that are shown as context of the new ones.
 _CONTEXT: Final = 6
-#: Newest turns that are used as questions to find memories, the most memories found with each, and characters of a turn.
+#: Newest turns that are used as questions to find memories, the most memories found with each, and
+#: characters of a turn.
 _ASKING, _EACH, _QUESTION = 24, 8, 2_000
 #: The most candidates, and the most commitments beside them; the prompt shows as many as fit.
 _CANDIDATES, _COMMITMENTS = 60, 8
@@ -108,7 +114,9 @@ class Excerpt:
 
 
 class ThreadReader:
-    """Reads a thread and what forming it needs: the owner's records that all its readers may see; the agent's experience."""
+    """Reads a thread and what forming it needs: the owner's records that all its readers may see;
+    the agent's experience.
+    """
 
     def __init__(
         self,
@@ -134,7 +142,9 @@ class ThreadReader:
         return next(iter(shown([found], self.secrets)), None) if isinstance(found, Thread) else None
 
     async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
-        """Return the messages after one message number, up to another, with a few earlier turns as context."""
+        """Return the messages after one message number, up to another, with a few earlier turns as
+        context.
+        """
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
         view = with_expired(reading_view(thread))
         read: list[Message] = []
@@ -174,7 +184,9 @@ class ThreadReader:
         triggers: Iterable[Trigger],
         request: Mapping[str, Any] = _NO_REQUEST,
     ) -> tuple[WantedSchema, ...]:
-        """Return the schemas of an agent's conversations, or of a job's ``request``; those to be filled are marked due."""
+        """Return the schemas of an agent's conversations, or of a job's ``request``; those to be
+        filled are marked due.
+        """
         only = Filter(types=frozenset({RecordType.SCHEMA}))
         known = those_of(Schema, await self._all(self._tenant, WHOLE, only))
         return wanted_schemas(agent, triggers, known, request)
@@ -211,7 +223,9 @@ class ThreadReader:
         )
 
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
-        """Return the data of a prompt with the memories that the excerpt may repeat, correct, replace or settle."""
+        """Return the data of a prompt with the memories that the excerpt may repeat, correct,
+        replace or settle.
+        """
         thread, view = excerpt.thread, reading_view(excerpt.thread)
         open_ones = Filter(
             types=_MEMORY, kinds=frozenset({COMMITMENT}), statuses=STANDING, newest_first=True
@@ -226,7 +240,9 @@ class ThreadReader:
         return reading.model_copy(update={"candidates": tuple(shown(once.values(), self.secrets))})
 
     async def with_statements(self, reading: Reading, wanted: Wanted) -> Reading:
-        """Return what was read, with the owner's statements that the new messages may end: formed ones, not pinned."""
+        """Return what was read, with the owner's statements that the new messages may end: formed
+        ones, not pinned.
+        """
         thread, view = reading.thread, reading_view(reading.thread)
         found: dict[UUID, Memory] = {}
         if wanted.all:
@@ -257,14 +273,18 @@ class ThreadReader:
         }
 
     async def formed_by_rules(self, thread: Thread) -> list[Memory]:
-        """Return a thread's memories that rules formed while no answer of the model could be used, and that hold."""
+        """Return a thread's memories that rules formed while no answer of the model could be used,
+        and that hold.
+        """
         only = Filter(
             types=_MEMORY, statuses=STANDING, thread=thread.id, tags=frozenset({BY_RULES})
         )
         return those_of(Memory, await self._all(thread.owner, writing_view(thread), only))
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
-        """Return the records that results may affect: similar memories, those with the same key, their successors."""
+        """Return the records that results may affect: similar memories, those with the same key,
+        their successors.
+        """
         thread, view = reading.thread, reading_view(reading.thread)
         owner = thread.owner
         meant = [
@@ -274,7 +294,8 @@ class ThreadReader:
         found = await self._records.get(
             owner, view, [*(one.id for one in reading.candidates), *meant]
         )
-        # What strangers say stays with the agent: it may have noted the same before, for itself alone.
+        # What strangers say stays with the agent: it may have noted the same before, for itself
+        # alone.
         asked = (
             (one.content, one.trust in STRANGERS or one.subject is not None) for one in formed.notes
         )
@@ -316,7 +337,9 @@ class ThreadReader:
         )
 
     async def _with_sources(self, thread: Thread, record: _M, new: list[UUID]) -> _M:
-        """Return a record that lists, beside the sources that it always lists, those among the new messages."""
+        """Return a record that lists, beside the sources that it always lists, those among the new
+        messages.
+        """
         if not unlisted_of(record):
             return record
         said = SourcePage(among=new)
@@ -352,7 +375,9 @@ class ThreadReader:
                 return found
 
     async def _candidates(self, excerpt: Excerpt, view: View, now: datetime) -> tuple[Memory, ...]:
-        """Return memories that the excerpt may repeat, correct or replace: the best hit of each turn first."""
+        """Return memories that the excerpt may repeat, correct or replace: the best hit of each
+        turn first.
+        """
         said = [m for m in excerpt.new if m.role in ("user", "assistant")][-_ASKING:]
         ranked = [
             await self._find_memories(excerpt.thread.owner, view, message.content, STANDING, now)
@@ -396,7 +421,8 @@ class ThreadReader:
 
 
 def _never_back(messages: Iterable[Message]) -> Iterator[Message]:
-    """Yield a thread's messages; where a clock went back between two of them, the later one has the time of the earlier.
+    """Yield a thread's messages; where a clock went back between two of them, the later one has the
+    time of the earlier.
 
     Only times of receipt are read so. Times that the application gave stay.
     """
@@ -424,7 +450,9 @@ def with_schema_due(reading: Reading, name: str, *, due: bool = True) -> Reading
 
 
 def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
-    """Return an excerpt's newest messages without context: about half of so many tokens, and at most 48 messages."""
+    """Return an excerpt's newest messages without context: about half of so many tokens, and at
+    most 48 messages.
+    """
     room, start = tokens // 2, len(excerpt.new)
     turns = shown_turns(excerpt.new)
     while start and room > 0 and len(excerpt.new) - start < _ASKING * 2:
@@ -434,7 +462,9 @@ def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
 
 
 def remaining_after(excerpt: Excerpt, through: int) -> Excerpt:
-    """Return an excerpt's messages after a given message number, with the turns before it as context."""
+    """Return an excerpt's messages after a given message number, with the turns before it as
+    context.
+    """
     before = [message for message in (*excerpt.context, *excerpt.new) if message.seq <= through]
     return replace(
         excerpt,

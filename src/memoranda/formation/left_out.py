@@ -14,7 +14,8 @@ from memoranda.model.drafts import DroppedPart, Formed, Reading
 from memoranda.model.ledger import LEFT_OUT, LEFT_OUT_BECAUSE
 from memoranda.model.profiles import ProfileDocument
 
-#: A place in an answer, or a message by its number. Other names are a model's own words, which the ledger never holds.
+#: A place in an answer, or a message by its number. Other names are a model's own words, which the
+#: ledger never holds.
 _PLACE: Final = re.compile(
     r"(?:notes|repeats|retracts|patches|experience|episode|title)(?:\[\d{1,4}\])?(?:\.operations\[\d{1,4}\])?"
     r"|message \d{1,9}"
@@ -27,7 +28,9 @@ UNUSABLE: Final = DroppedPart(part="", code="unusable", reason=LEFT_OUT_BECAUSE[
 
 
 def without_newer(formed: Formed, profiles: Iterable[ProfileDocument]) -> Formed:
-    """Return what was formed late, without operations on fields of documents that have a value by now."""
+    """Return what was formed late, without operations on fields of documents that have a value by
+    now.
+    """
     held = {document.schema_name: document.body for document in profiles}
     patches, left_out = [], [*formed.left_out]
     for place, patch in enumerate(formed.patches):
@@ -50,7 +53,9 @@ def without_newer(formed: Formed, profiles: Iterable[ProfileDocument]) -> Formed
 
 
 def with_unread(formed: Formed, reading: Reading) -> Formed:
-    """Return what rules formed; if they found nothing, the last message that tells something is left out."""
+    """Return what rules formed; if they found nothing, the last message that tells something is
+    left out.
+    """
     if not formed.empty or formed.left_out or reading.due(NOTE.name) is None:
         return formed
     told = [

@@ -21,7 +21,9 @@ _NEWEST: Final = 1_000
 
 
 def owner_names(reading: Reading) -> frozenset[str]:
-    """Return the names of a reading's owner in comparable form: words for the user, the id, the profile's name, the speaker's."""
+    """Return the names of a reading's owner in comparable form: words for the user, the id, the
+    profile's name, the speaker's.
+    """
     called = (name for read in reading.messages if read.called for name in forms_of(read.called))
     id = comparable_text(reading.thread.owner.id)
     return frozenset({id, *profile_names(reading.profiles), *called, *OWNER_WORDS})
@@ -45,7 +47,9 @@ def profile_names(profiles: Iterable[ProfileDocument]) -> frozenset[str]:
 
 
 def lone_speaker(messages: Iterable[Message]) -> str | None:
-    """Return the display name under which all user messages come; None if there are several, or the owner is named otherwise."""
+    """Return the display name under which all user messages come; None if there are several, or the
+    owner is named otherwise.
+    """
     speakers = [other_speaker(message) for message in messages if message.role == "user"]
     forms = {None if name is None else comparable_text(name) for name in speakers}
     return speakers[0] if len(forms) == 1 else None
@@ -58,7 +62,9 @@ async def owner_speakers(
     said: Sequence[Message],
     profiles: Iterable[ProfileDocument],
 ) -> frozenset[str]:
-    """Return the names of speakers who are the owner: that of the profile, else of the only speaker of the thread."""
+    """Return the names of speakers who are the owner: that of the profile, else of the only speaker
+    of the thread.
+    """
     named, lone = profile_names(profiles), lone_speaker(said)
     if named or lone is None:
         return named

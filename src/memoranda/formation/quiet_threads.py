@@ -1,4 +1,6 @@
-"""Episodes of threads that nobody closed: a running thread that stays quiet for long gets the record of what was done."""
+"""Episodes of threads that nobody closed: a running thread that stays quiet for long gets the
+record of what was done.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ _LEAST: Final = 6
 
 
 def is_unanswered(said: Sequence[Message]) -> bool:
-    """True if the conversation breaks off: nobody answered the user's last turn, or a tool call has no result."""
+    """True if the conversation breaks off: nobody answered the user's last turn, or a tool call has
+    no result.
+    """
     last = next((message for message in reversed(said) if message.role != "system"), None)
     if last is None or last.role != "assistant":
         return last is not None
@@ -48,7 +52,9 @@ def is_unanswered(said: Sequence[Message]) -> bool:
 
 
 def after_summary(excerpt: Excerpt) -> Excerpt:
-    """Return an excerpt without the messages that its thread's summary covers; at least its last few messages stay."""
+    """Return an excerpt without the messages that its thread's summary covers; at least its last
+    few messages stay.
+    """
     left = tuple(message for message in excerpt.new if message.seq > excerpt.thread.summary_through)
     return (
         replace(excerpt, new=left or excerpt.new[-_LEAST:]) if excerpt.thread.summary else excerpt
@@ -73,7 +79,9 @@ def _is_new_topic(before: Sequence[Message], message: Message, hours: float) -> 
 
 
 def mark_of(reading: Reading, formed: Formed, after: int) -> MarkFormed:
-    """Return the change that marks how far a thread is formed, with a title if it has none, and its prepared episode."""
+    """Return the change that marks how far a thread is formed, with a title if it has none, and its
+    prepared episode.
+    """
     thread, draft, through = reading.thread, formed.episode, reading.new[-1].seq
     prepared = None
     if draft is not None and reading.prepares_episode:
@@ -102,7 +110,9 @@ class QuietThreads:
         self._reader = reader
 
     async def unreported(self, thread: Thread) -> Excerpt | None:
-        """Return the messages of a running thread that no episode covers; None if no episode is due for them."""
+        """Return the messages of a running thread that no episode covers; None if no episode is due
+        for them.
+        """
         if thread.status is not ThreadStatus.RUNNING or not await wants_episode(
             self._reader, thread
         ):
@@ -115,10 +125,11 @@ class QuietThreads:
         return replace(excerpt, context=(), new=left)
 
     async def topics(self, thread: Thread, hours: float) -> list[Excerpt]:
-        """Return the messages of a running thread that no episode covers in parts of one topic each, oldest first.
+        """Return the messages of a running thread that no episode covers in parts of one topic
+        each, oldest first.
 
-        A new topic begins after a silence of so many hours, or of a quarter of them if the user then speaks of something
-        else. Each part has a turn of the user.
+        A new topic begins after a silence of so many hours, or of a quarter of them if the user
+        then speaks of something else. Each part has a turn of the user.
         """
         excerpt = await self.unreported(thread)
         parts: list[list[Message]] = []
@@ -129,7 +140,9 @@ class QuietThreads:
         return [Excerpt(thread, new=tuple(part)) for part in parts]
 
     async def prepared_at_end(self, excerpt: Excerpt) -> EpisodeDraft | None:
-        """Return a finished thread's prepared episode if it covers all messages that no other episode covers."""
+        """Return a finished thread's prepared episode if it covers all messages that no other
+        episode covers.
+        """
         prepared = excerpt.thread.prepared
         if prepared is None or prepared.through != excerpt.new[-1].seq:
             return None
@@ -155,7 +168,9 @@ class QuietThreads:
         return bool(told) and _is_new_topic(excerpt.context, excerpt.new[0], hours)
 
     async def preparing(self, reading: Reading) -> Reading:
-        """Return what was read of a running thread, with its episode asked for if one is due when it stays quiet."""
+        """Return what was read of a running thread, with its episode asked for if one is due when
+        it stays quiet.
+        """
         running = reading.thread.status is ThreadStatus.RUNNING
         if not running or not any(message.role == "user" for message in reading.new):
             return reading
@@ -164,7 +179,9 @@ class QuietThreads:
         return with_schema_due(reading, EPISODE.name).model_copy(update={"prepares_episode": True})
 
     async def report(self, excerpt: Excerpt, era: UUID | None) -> None:
-        """Record an episode of these messages without a model: the first request, and if it was answered."""
+        """Record an episode of these messages without a model: the first request, and if it was
+        answered.
+        """
         thread, said = excerpt.thread, without_unwanted(excerpt.new)
         place = [str(thread.id), said[-1].seq]
         episode = episode_by_rules(
@@ -189,7 +206,9 @@ class QuietThreads:
 
 
 def _covered(said: Sequence[Message], episodes: Sequence[Episode]) -> int:
-    """Return the place of the last message that an episode covers: one of its sources, or said before it was recorded."""
+    """Return the place of the last message that an episode covers: one of its sources, or said
+    before it was recorded.
+    """
     sources = {source for episode in episodes for source in episode.sources}
     # An episode that an application recorded names no messages.
     made = max((episode.recorded_at for episode in episodes if not episode.sources), default=None)

@@ -1,4 +1,6 @@
-"""Replacement: may a new statement take the place of a stored one? Trust, time, subject, polarity and occasions decide."""
+"""Replacement: may a new statement take the place of a stored one? Trust, time, subject, polarity
+and occasions decide.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def reason_against(
 ) -> Reason | None:
     """Return why a new statement may not replace another one; None if it may.
 
-    ``names`` are those of the owner, and ``said`` are the messages from which the new memory was made. With ``by_key`` only the keys say that one takes the other's place.
+    ``names`` are those of the owner, and ``said`` are the messages from which the new memory was
+    made. With ``by_key`` only the keys say that one takes the other's place.
     """
     if memory.cardinality is Cardinality.RECURRING:
         return "recurring", "a recurring event replaces nothing"
@@ -70,7 +73,9 @@ def reason_against(
 
 
 def _same_occasion(new: str, old: str, *, by_key: bool) -> bool:
-    """True if a statement for the new occasions covers the old ones: the same in other words, or more general."""
+    """True if a statement for the new occasions covers the old ones: the same in other words, or
+    more general.
+    """
     if comparable_text(new) == comparable_text(old):
         return True
     if not new or not old:
@@ -93,7 +98,9 @@ def _content(occasion: str) -> Sequence[tuple[str, frozenset[int]]]:
 
 
 def _same_subject(memory: Memory | Draft, other: Memory, names: Collection[str], said: str) -> bool:
-    """True if two memories have one subject, or one of them names that of the other, or what was said names it."""
+    """True if two memories have one subject, or one of them names that of the other, or what was
+    said names it.
+    """
     if comparable_text(memory.subject or "") == comparable_text(other.subject or ""):
         return True
     if (
@@ -110,7 +117,9 @@ def _same_subject(memory: Memory | Draft, other: Memory, names: Collection[str],
 
 
 def _is_a_relative(subject: str, told: str, names: Collection[str]) -> bool:
-    """True if a subject is somebody of the owner's ("Ann's brother"), and a text tells something of the owner alone."""
+    """True if a subject is somebody of the owner's ("Ann's brother"), and a text tells something of
+    the owner alone.
+    """
     plain, text = comparable_text(subject), comparable_text(told)
     return any(
         re.search(rf"\b{re.escape(name)}['’]s\b", plain)

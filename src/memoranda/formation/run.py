@@ -1,4 +1,6 @@
-"""Forms a thread (turns its messages into memories) part by part, each exactly once even if workers are killed."""
+"""Forms a thread (turns its messages into memories) part by part, each exactly once even if workers
+are killed.
+"""
 
 from __future__ import annotations
 
@@ -81,11 +83,13 @@ from memoranda.ports import Clock
 from memoranda.secrets.masks import formed_data
 from memoranda.text.similarity import same_statement
 
-#: The most messages in one portion, and the most without a statement that are read again by rules after a kill.
+#: The most messages in one portion, and the most without a statement that are read again by rules
+#: after a kill.
 _AT_A_TIME, _MOST_UNMARKED = 60, 3_000
 #: How often the changes are computed again if others change the same records in the meantime.
 _TRIES: Final = 8
-#: The pause before a thread whose memories have no room is tried again. Only a refused write is repeated.
+#: The pause before a thread whose memories have no room is tried again. Only a refused write is
+#: repeated.
 _UNTIL_ROOM: Final = timedelta(minutes=15)
 #: The pauses before a model is asked again about a part whose answers could not be used.
 _AGAIN: Final = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
@@ -112,7 +116,9 @@ class _Run:
     usage: RunUsage = field(default_factory=RunUsage)
 
     def operation(self, portion: Portion, part: str = "") -> str:
-        """Return the operation id of a portion (a part of the thread); the id never changes, so it is applied once."""
+        """Return the operation id of a portion (a part of the thread); the id never changes, so it
+        is applied once.
+        """
         return f"{self.name}:{portion.after}:{portion.through}{part}"
 
 
@@ -158,7 +164,9 @@ class FormationRunner:
         await self._closer.finish(job, formed, settings, run.usage)
 
     async def reform(self, job: Job) -> None:
-        """Process a thread again from its first message; results that are already stored are not written twice."""
+        """Process a thread again from its first message; results that are already stored are not
+        written twice.
+        """
         started = await self._start(job)
         if started is None:
             return
@@ -168,7 +176,9 @@ class FormationRunner:
         await self._form_portions(run, thread, reform_start(job))
 
     async def form_late(self, job: Job) -> None:
-        """Form a part of a thread that was set aside because no answer of the model could be used."""
+        """Form a part of a thread that was set aside because no answer of the model could be
+        used.
+        """
         started = await self._start(job)
         if started is None:
             return
@@ -188,7 +198,9 @@ class FormationRunner:
             raise Postponed(str(exc), until=due) from exc
 
     async def _set_aside(self, run: _Run, portion: Portion, why: UnusableReply) -> None:
-        """Mark a part as read whose answers cannot be used, so that what is newer is formed; it is asked about again later."""
+        """Mark a part as read whose answers cannot be used, so that what is newer is formed; it is
+        asked about again later.
+        """
         thread = portion.reading.thread
         key = f"{thread.id}:{portion.after}:{portion.through}"
         pause = _AGAIN[0].total_seconds()
@@ -225,7 +237,9 @@ class FormationRunner:
     async def _replaced(
         self, run: _Run, portion: Portion, formed: Formed, made: Reconciled
     ) -> list[Retract]:
-        """Return the retractions of what rules formed of a late portion meanwhile, and nobody touched or said again since."""
+        """Return the retractions of what rules formed of a late portion meanwhile, and nobody
+        touched or said again since.
+        """
         if not run.late:
             return []
         said = {message.id for message in portion.reading.new}
@@ -240,7 +254,9 @@ class FormationRunner:
         ]
 
     async def report_quiet(self, job: Job) -> None:
-        """Record the episode of a running thread that nobody closed and that has been quiet for long."""
+        """Record the episode of a running thread that nobody closed and that has been quiet for
+        long.
+        """
         started = await self._start(job)
         if started is None:
             return
@@ -255,7 +271,9 @@ class FormationRunner:
             await self._report(_Run(job, settings, door, ""), part)
 
     async def _report(self, run: _Run, part: Excerpt) -> None:
-        """Record the episode of a part of a thread: the prepared one, a model's, or one by rules."""
+        """Record the episode of a part of a thread: the prepared one, a model's, or one by
+        rules.
+        """
         place, before = part.new[-1].seq, part.new[0].seq - 1
         if self._model_calls is not None:
             quiet = replace(
@@ -268,7 +286,9 @@ class FormationRunner:
         await self._quiet.report(part, run.job.era)
 
     async def _end_topics(self, run: _Run, excerpt: Excerpt) -> Excerpt:
-        """Record the episodes of the topics before the last one, if the new messages begin one; its own begins anew."""
+        """Record the episodes of the topics before the last one, if the new messages begin one; its
+        own begins anew.
+        """
         hours = run.settings.episode_after_hours
         if run.again or not self._quiet.begins_topic(excerpt, hours):
             return excerpt
@@ -279,7 +299,9 @@ class FormationRunner:
         )
 
     async def _start(self, job: Job) -> tuple[Thread, FormingSettings, Door] | None:
-        """Return a job's thread with its settings and its door; None if the thread was deleted or formation is off."""
+        """Return a job's thread with its settings and its door; None if the thread was deleted or
+        formation is off.
+        """
         thread = await self._thread(job)
         if thread is None:
             return None
@@ -296,7 +318,9 @@ class FormationRunner:
     async def _form_portions(
         self, run: _Run, thread: Thread, after: int, through_last: int | None = None
     ) -> bool:
-        """Process all parts of the thread up to its last message, or another; True if one part was the whole, closed thread."""
+        """Process all parts of the thread up to its last message, or another; True if one part was
+        the whole, closed thread.
+        """
         kept = Portion.kept_with(run.job, after)
         excerpt = await self._end_topics(
             run, await self._reader.excerpt(thread, after, through_last)
@@ -320,7 +344,8 @@ class FormationRunner:
                 await self._set_aside(run, portion, unusable)
                 formed = None
             through = portion.through
-            # Each mark in a thread leaves a version: one stands for many portions without a statement.
+            # Each mark in a thread leaves a version: one stands for many portions without a
+            # statement.
             bare = (
                 self._model_calls is None
                 and formed is not None
@@ -344,7 +369,9 @@ class FormationRunner:
     async def _read_portion(
         self, run: _Run, excerpt: Excerpt, after: int, *, last: bool
     ) -> Portion:
-        """Read a thread's next part and the records it may affect, and what is due with it; ``last`` if none comes after it."""
+        """Read a thread's next part and the records it may affect, and what is due with it;
+        ``last`` if none comes after it.
+        """
         budget, now = run.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if run.again else {"silence"}
         schemas = await self._reader.schemas(excerpt.thread.agent, occasions, run.job.payload)
@@ -375,12 +402,16 @@ class FormationRunner:
     async def _reading(
         self, run: _Run, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime
     ) -> Reading:
-        """Return the data of a prompt for an excerpt, with the kinds that its agent keeps, still without memories."""
+        """Return the data of a prompt for an excerpt, with the kinds that its agent keeps, still
+        without memories.
+        """
         bare = await self._reader.reading(excerpt, schemas, now, run.settings.language)
         return bare.model_copy(update={"kinds": run.door.limits.kinds})
 
     async def _close(self, run: _Run, thread: Thread) -> None:
-        """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
+        """Ask the model for what is due at a thread's close, such as its episode, from the newest
+        messages.
+        """
         excerpt = await self._reader.excerpt(thread, 0)
         if excerpt.closed and excerpt.new:
             prepared = await self._quiet.prepared_at_end(excerpt)
@@ -396,12 +427,14 @@ class FormationRunner:
         due: Callable[[Reading], Awaitable[Reading]],
         prepared: EpisodeDraft | None = None,
     ) -> None:
-        """Ask the model for the schemas that ``due`` marks, from an excerpt's newest messages, and write its answer.
+        """Ask the model for the schemas that ``due`` marks, from an excerpt's newest messages, and
+        write its answer.
 
         An episode that was prepared before is written without a question.
         """
         none_due = await self._reader.schemas(excerpt.thread.agent, set())
-        # The summary stands for its part of the whole thread; it says nothing of a later part alone.
+        # The summary stands for its part of the whole thread; it says nothing of a later part
+        # alone.
         part = bool(run.reported) and not excerpt.closed
         newest = newest_within(
             excerpt if part else after_summary(excerpt), run.settings.prompt_tokens
@@ -417,7 +450,8 @@ class FormationRunner:
         prompt = compose(reading, budget=run.settings.prompt_tokens)
         if prompt is None or not (asks or prepared):
             return
-        # A negative place is the start of no portion, so what is kept for the end is not confused with a portion.
+        # A negative place is the start of no portion, so what is kept for the end is not confused
+        # with a portion.
         after = -excerpt.new[-1].seq
         portion = Portion.kept_with(run.job, after) or Portion(
             after=after, reading=prompt.reading, budget=run.settings.prompt_tokens
@@ -436,7 +470,9 @@ class FormationRunner:
         return with_schema_due(reading, EPISODE.name)
 
     async def _closing(self, reading: Reading) -> Reading:
-        """Mark the schemas due when a thread closes; leave out the episode schema if the thread has an episode."""
+        """Mark the schemas due when a thread closes; leave out the episode schema if the thread has
+        an episode.
+        """
         for schema in await self._reader.schemas(reading.thread.agent, {"close"}):
             if schema.due and (
                 schema.name != EPISODE.name or await self._closer.needs_episode(reading.thread)
@@ -457,7 +493,9 @@ class FormationRunner:
         )
 
     def _door_of(self, agent: Agent | None) -> Door:
-        """Return the door with an agent's limits; a run writes the results of a whole conversation."""
+        """Return the door with an agent's limits; a run writes the results of a whole
+        conversation.
+        """
         wide = self._door.limits
         limits = limits_for_agent(wide, agent)
         if limits is wide:
@@ -467,7 +505,9 @@ class FormationRunner:
     async def _apply(
         self, run: _Run, portion: Portion, formed: Formed, later: JobDraft | None = None
     ) -> None:
-        """Write the agent's experience; then, in one commit, all else, how far the thread is formed, and a later job."""
+        """Write the agent's experience; then, in one commit, all else, how far the thread is
+        formed, and a later job.
+        """
         formed = without_newer(formed, portion.reading.profiles) if run.late else formed
         reading, formed = (
             portion.reading,
@@ -512,7 +552,9 @@ class FormationRunner:
         return (JobDraft(QUIET, str(thread.id), records=(thread.id,), delay=hours * 3600),)
 
     async def _summary_of(self, portion: Portion, formed: Formed) -> list[SummariseThread]:
-        """Return the change that stores the summary of an answer, unless the thread got another one in the meantime."""
+        """Return the change that stores the summary of an answer, unless the thread got another one
+        in the meantime.
+        """
         thread, through = portion.reading.thread, portion.reading.summarises
         text = formed_data(formed.summary, self._reader.secrets)
         latest = await self._reader.thread(thread.owner, thread.id) if text else None
@@ -529,7 +571,9 @@ class FormationRunner:
         mark: MarkFormed | None,
         later: JobDraft | None,
     ) -> None:
-        """Write the changes that pass the door (the checks of every write); leave out those that it refuses for their content."""
+        """Write the changes that pass the door (the checks of every write); leave out those that it
+        refuses for their content.
+        """
         reading = portion.reading
         changes = [
             await self._closer.completed(reading.thread, one, run.reported) for one in made.changes
@@ -561,7 +605,8 @@ class FormationRunner:
                 )
             except InvalidInput as exc:
                 if exc.field in CAPS:
-                    # All of the portion waits: its answer is kept with the job, and the watermark stays.
+                    # All of the portion waits: its answer is kept with the job, and the watermark
+                    # stays.
                     telemetry.count("formation.without_room")
                     raise Postponed(f"{NO_ROOM}: {exc}", until=self._clock() + _UNTIL_ROOM) from exc
                 place = refused_change(changes, exc)

@@ -1,4 +1,6 @@
-"""Topics and values of stored memories, read again from the user's words that they were formed from."""
+"""Topics and values of stored memories, read again from the user's words that they were formed
+from.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ _BY_KEY: Final = {
 
 
 def said_before(memories: Iterable[Memory], texts: Mapping[UUID, str]) -> list[Known]:
-    """Return the topic and the value of each memory, from its source messages, else from its quotes.
+    """Return the topic and the value of each memory, from its source messages, else from its
+    quotes.
 
     A memory that the rules do not find in its sources has no topic, and its content as its value.
     """

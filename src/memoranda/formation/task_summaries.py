@@ -1,4 +1,6 @@
-"""Summaries of whole threads on demand, in three sections, by a language model; each is stored with its thread."""
+"""Summaries of whole threads on demand, in three sections, by a language model; each is stored with
+its thread.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 
 class TaskSummaries:
-    """Makes summaries of threads. One that covers all messages is returned again; no model is asked twice for it."""
+    """Makes summaries of threads. One that covers all messages is returned again; no model is asked
+    twice for it.
+    """
 
     def __init__(
         self,
@@ -46,7 +50,9 @@ class TaskSummaries:
         self._settings = settings
 
     async def of(self, owner: Owner, id: UUID) -> TaskSummary:
-        """Return a thread's summary; ask the model if messages came since the stored one was made."""
+        """Return a thread's summary; ask the model if messages came since the stored one was
+        made.
+        """
         thread = await self._reader.thread(owner, id)
         if thread is None:
             raise NotFound(f"no thread {id}")

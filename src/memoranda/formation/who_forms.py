@@ -1,4 +1,6 @@
-"""This process's part in forming: what the book's record of who forms leaves to it, and what to others."""
+"""This process's part in forming: what the book's record of who forms leaves to it, and what to
+others.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def described(who: str) -> str:
 
 
 class WhoForms:
-    """Compares who forms in this process with the book's record; what another process has to form is left to it."""
+    """Compares who forms in this process with the book's record; what another process has to form
+    is left to it.
+    """
 
     def __init__(self, records: Jobs, tenant: str, models: Models | None, clock: Clock) -> None:
         self._records = records
@@ -66,7 +70,9 @@ class WhoForms:
             _log.warning("%s", self.cannot_form_because)
 
     async def left(self, kinds: Collection[str], *, whole: bool) -> Collection[str]:
-        """Return those of these kinds of jobs that this process does not lease; ``whole``: it works for every tenant."""
+        """Return those of these kinds of jobs that this process does not lease; ``whole``: it works
+        for every tenant.
+        """
         known = self._known
         if known is None or time.monotonic() - known[1] > _KNOWN_SECONDS:
             record = await self.record()
@@ -80,11 +86,15 @@ class WhoForms:
         self._refuse((await self._records.forming_record(tenant)).of(agent))
 
     async def claim(self, tenant: str, agent: str | None) -> None:
-        """Record this process's part if nobody's is recorded; raise ``Postponed`` if another's is."""
+        """Record this process's part if nobody's is recorded; raise ``Postponed`` if another's
+        is.
+        """
         self._refuse(await self._records.claim_forming(tenant, agent, self.own))
 
     async def change(self, who: str | None, agent: str | None) -> str:
-        """Record who forms; None is this process. Return who forms the threads of that agent now."""
+        """Record who forms; None is this process. Return who forms the threads of that agent
+        now.
+        """
         chosen = self.own if who is None else who
         if chosen == DEFAULT and agent is None:
             raise InvalidInput(

@@ -1,4 +1,6 @@
-"""The session store of the Claude Agent SDK over a book: transcripts in threads, each entry as it was written."""
+"""The session store of the Claude Agent SDK over a book: transcripts in threads, each entry as it
+was written.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ except ImportError as error:
 
 __all__ = ["MemorandaSessionStore", "Scope"]
 
-#: The key of an entry's own form in a message's ``native``, and of a session's summary in its thread's state.
+#: The key of an entry's own form in a message's ``native``, and of a session's summary in its
+#: thread's state.
 FORM: Final = "claude_agent"
 #: Why an entry of a user's type may be no words of the user.
 _NOT_SAID: Final = ("isMeta", "isCompactSummary", "isSidechain")
@@ -42,10 +45,13 @@ _PAGE: Final = 1000
 
 @dataclass
 class MemorandaSessionStore:
-    """Keeps transcripts of the Claude Agent SDK: pass it as ``session_store`` in ``ClaudeAgentOptions``."""
+    """Keeps transcripts of the Claude Agent SDK: pass it as ``session_store`` in
+    ``ClaudeAgentOptions``.
+    """
 
     book: Book
-    #: The owner and agent of all projects, or a function of the ``project_key``; a thread in it is not used.
+    #: The owner and agent of all projects, or a function of the ``project_key``; a thread in it is
+    #: not used.
     scope: Scope | Callable[[str], Scope]
     _in_order: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
 
@@ -71,7 +77,9 @@ class MemorandaSessionStore:
         ]
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
-        """Return the summary of each session; entries since the last call are folded into it first."""
+        """Return the summary of each session; entries since the last call are folded into it
+        first.
+        """
         scope = self._scope(project_key)
         summaries: list[SessionSummaryEntry] = []
         for thread, newest in await self._sessions(project_key):
@@ -94,13 +102,16 @@ class MemorandaSessionStore:
                     state = {**thread.state, FORM: {"through": through, "data": data}}
                     await handle.set(state=state, expect=thread.version)
                 except Stale:
-                    # Another call has stored it, or something else of the thread: the next one stores it.
+                    # Another call has stored it, or something else of the thread: the next one
+                    # stores it.
                     pass
             summaries.append({"session_id": thread.title, "mtime": _written(newest), "data": data})
         return summaries
 
     async def delete(self, key: SessionKey) -> None:
-        """Erase a transcript, and with a session all its subagents' transcripts; what was formed from them goes, too."""
+        """Erase a transcript, and with a session all its subagents' transcripts; what was formed
+        from them goes, too.
+        """
         scope = self._scope(key["project_key"])
         ids = (
             {thread.id for thread in await self._subthreads(key)}
@@ -172,7 +183,9 @@ def _native(entry: Mapping[str, Any], *, sub: bool) -> NativeItem:
 
 
 def _role(entry: Mapping[str, Any], content: Any, *, sub: bool) -> Role:
-    """Return the role of an entry; whatever is not known to be the user's or the assistant's is a tool's."""
+    """Return the role of an entry; whatever is not known to be the user's or the assistant's is a
+    tool's.
+    """
     if entry.get("type") == "assistant":
         return "assistant"
     results = isinstance(content, list) and any(_sort(block) == "tool_result" for block in content)

@@ -1,4 +1,6 @@
-"""The answer of the tool ``forget``: it says what was taken out and what is left, and repeats no word of it."""
+"""The answer of the tool ``forget``: it says what was taken out and what is left, and repeats no
+word of it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ _TOLD: Final = 5
 
 
 def taken(hidden: Hidden) -> str:
-    """Return a text for the model with counts, the time of the erasure, and the ids of texts that are left."""
+    """Return a text for the model with counts, the time of the erasure, and the ids of texts that
+    are left.
+    """
     traces = hidden.traces
     assert traces is not None
     parts = f" and {_counted(len(traces.spans), 'part')} of others" if traces.spans else ""

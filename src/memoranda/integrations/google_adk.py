@@ -1,4 +1,6 @@
-"""The memory service of Google's Agent Development Kit (ADK) over a book: what was said in sessions, and statements."""
+"""The memory service of Google's Agent Development Kit (ADK) over a book: what was said in
+sessions, and statements.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ _MEMORY: Final = "memory"
 
 
 class MemorandaMemoryService(BaseMemoryService):
-    """Finds what was said in a user's sessions and what is remembered of the user, by words and by meaning."""
+    """Finds what was said in a user's sessions and what is remembered of the user, by words and by
+    meaning.
+    """
 
     def __init__(
         self,
@@ -50,9 +54,11 @@ class MemorandaMemoryService(BaseMemoryService):
         limit: int = 10,
         types: Sequence[str] = ("message", "memory"),
     ) -> None:
-        """Take the scope of an ``app_name`` and ``user_id`` from the application; a thread in it is not used.
+        """Take the scope of an ``app_name`` and ``user_id`` from the application; a thread in it is
+        not used.
 
-        ``limit`` is the most entries that a search returns, and ``types`` the types of records that it finds.
+        ``limit`` is the most entries that a search returns, and ``types`` the types of records that
+        it finds.
         """
         self._book = book
         self._scope_of = scope_of
@@ -85,7 +91,8 @@ class MemorandaMemoryService(BaseMemoryService):
     ) -> None:
         """Remember each entry's text as a statement; an entry with an id is remembered once.
 
-        ``kind``, ``key`` and ``audience`` of ``custom_metadata`` are those of the statements; an entry's own come first.
+        ``kind``, ``key`` and ``audience`` of ``custom_metadata`` are those of the statements; an
+        entry's own come first.
         """
         scope = self._scope_of(app_name, user_id)
         for entry in memories:
@@ -119,7 +126,9 @@ class MemorandaMemoryService(BaseMemoryService):
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None
     ) -> None:
-        """Erase an entry by the id that a search gave it, with everything that was made from it alone."""
+        """Erase an entry by the id that a search gave it, with everything that was made from it
+        alone.
+        """
         if memory_id:
             scope = self._scope_of(app_name, user_id)
             await self._book.forget(scope.owner, memory_id, **scope.who)

@@ -1,4 +1,6 @@
-"""The files of Anthropic's memory tool as items of a book: its commands, with its texts and errors, in one scope."""
+"""The files of Anthropic's memory tool as items of a book: its commands, with its texts and errors,
+in one scope.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ _Run: TypeAlias = Callable[[Any, Mapping[str, Any], "str | None"], Awaitable[str
 
 @dataclass(frozen=True, slots=True)
 class MemoryFiles:
-    """The folder ``/memories`` of one owner and agent; a path's folders are labels of the items' namespace."""
+    """The folder ``/memories`` of one owner and agent; a path's folders are labels of the items'
+    namespace.
+    """
 
     book: Book
     scope: Scope
@@ -53,7 +57,8 @@ class MemoryFiles:
     namespace: Sequence[str] = ("memories",)
 
     async def run(self, command: Mapping[str, Any], *, operation: str | None = None) -> str:
-        """Carry out one command of the tool and return its text; a repeated ``operation`` changes nothing again.
+        """Carry out one command of the tool and return its text; a repeated ``operation`` changes
+        nothing again.
 
         Raise ``InvalidInput`` with the tool's text for a command that fails.
         """
@@ -90,11 +95,13 @@ class MemoryFiles:
             return UNREACHED, True
 
     async def clear_all_memory(self) -> str:
-        """Take every file out of every read; ``undo`` brings them back, ``book.forget`` erases them."""
+        """Take every file out of every read; ``undo`` brings them back, ``book.forget`` erases
+        them.
+        """
         await self._move(await self._below(()))
         return "All memory cleared"
 
-    # ── the commands ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the commands ──────────────────────────────────────────────────────────────────────────────
 
     async def _view(self, command: Mapping[str, Any], _: str | None) -> str:
         path, place = command["path"], _place(command["path"])
@@ -190,7 +197,7 @@ class MemoryFiles:
             await self._move(moving, (len(source), target), operation)
         return f"Successfully renamed {old} to {new}"
 
-    # ── items ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── items ─────────────────────────────────────────────────────────────────────────────────────
 
     async def _file(self, place: _Place) -> Item | None:
         if not place:
@@ -198,7 +205,9 @@ class MemoryFiles:
         return await self.book.items.get(self.scope.owner, *self._address(place), **self.scope.who)
 
     async def _below(self, place: _Place) -> list[Item]:
-        """Return all files in a folder and below it; of a path the one that this agent reads first."""
+        """Return all files in a folder and below it; of a path the one that this agent reads
+        first.
+        """
         namespace, found = (*self.namespace, *place), dict[_Place, Item]()
         start = 0
         while True:
@@ -224,7 +233,9 @@ class MemoryFiles:
     async def _edit(
         self, path: str, change: Callable[[str], str], operation: str | None
     ) -> tuple[str, str]:
-        """Change a file's text, again if another change came first; return the text before and after."""
+        """Change a file's text, again if another change came first; return the text before and
+        after.
+        """
         place = _place(path)
         for left in reversed(range(_TRIES)):
             item = await self._file(place)
@@ -253,7 +264,9 @@ class MemoryFiles:
         to: tuple[int, _Place] | None = None,
         operation: str | None = None,
     ) -> None:
-        """Delete items, and put each under its new place if one is given: those of one audience in one operation."""
+        """Delete items, and put each under its new place if one is given: those of one audience in
+        one operation.
+        """
         readers = list(dict.fromkeys(item.audience for item in items))
         for audience in readers:
             moving = [item for item in items if item.audience == audience]
@@ -280,7 +293,9 @@ class MemoryFiles:
         )
 
     async def _check_free(self, place: _Place, told: str) -> None:
-        """Raise ``InvalidInput`` if a file or folder is at a place, or a file where it needs a folder."""
+        """Raise ``InvalidInput`` if a file or folder is at a place, or a file where it needs a
+        folder.
+        """
         parents = [place[:end] for end in range(1, len(place))]
         owner, who = self.scope.owner, self.scope.who
         held = await self.book.items.get_many(owner, map(self._address, parents), **who)

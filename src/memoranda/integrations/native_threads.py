@@ -1,4 +1,6 @@
-"""Threads that keep the items of a framework's session as they are, beside the text that recall finds."""
+"""Threads that keep the items of a framework's session as they are, beside the text that recall
+finds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from memoranda.model.values import is_id
 
 #: Messages that are read at once.
 _PAGE: Final = 1000
-#: The key of an item that a book cannot keep as a JSON object, such as one with a NUL: its JSON text, in ASCII.
+#: The key of an item that a book cannot keep as a JSON object, such as one with a NUL: its JSON
+#: text, in ASCII.
 _AS_TEXT: Final = "_json"
 #: Levels of an item that a message's own JSON may have, with one to spare.
 _DEEPEST: Final = 30
@@ -51,7 +54,8 @@ class NativeThread:
         """Return the thread, or None if there is none."""
         named = self.scope.thread
         if isinstance(named, str) and is_id(named):
-            # As an id it would mean a record's own: only opening it by name finds the thread that is called so.
+            # As an id it would mean a record's own: only opening it by name finds the thread that
+            # is called so.
             return await self._by_name(named)
         try:
             return await self.book.thread(self.scope.owner, id=named, **self.scope.who)
@@ -79,7 +83,8 @@ class NativeThread:
         )
 
     async def add(self, items: Sequence[NativeItem], *, operation: str | None = None) -> None:
-        """Append items, all or none; with an ``operation`` that was used before, nothing is appended again.
+        """Append items, all or none; with an ``operation`` that was used before, nothing is
+        appended again.
 
         More than one call may hold (``limits.batch``) are appended in parts, in order.
         """
@@ -218,7 +223,9 @@ def _text_of(item: Any) -> str:
 
 
 def _is_plain(value: Any, depth: int = 0) -> bool:
-    """True if a book can keep a JSON value as it is: no NUL, no half of a surrogate pair, and not too deep."""
+    """True if a book can keep a JSON value as it is: no NUL, no half of a surrogate pair, and not
+    too deep.
+    """
     if isinstance(value, str):
         return clean(value) == value
     if isinstance(value, dict):

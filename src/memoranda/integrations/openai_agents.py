@@ -1,4 +1,6 @@
-"""Memory for the OpenAI Agents SDK: a session that a book keeps, and a hook that places what it recalls."""
+"""Memory for the OpenAI Agents SDK: a session that a book keeps, and a hook that places what it
+recalls.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ class MemorandaSession:
     async def add_items(
         self, items: list[TResponseInputItem], *, operation: str | None = None
     ) -> None:
-        """Append items; with an ``operation`` of the application's, a repeated call appends nothing."""
+        """Append items; with an ``operation`` of the application's, a repeated call appends
+        nothing.
+        """
         natives = [cast("Mapping[str, Any]", item) for item in items]
         await self._thread.add(
             [NativeItem(item, _role(item), item_text(item)) for item in natives],
@@ -95,7 +99,9 @@ class MemorandaSession:
         await self._thread.clear()
 
     def _item(self, message: Message) -> TResponseInputItem | None:
-        """Return a message as an item; of other frameworks' messages only those of users and assistants."""
+        """Return a message as an item; of other frameworks' messages only those of users and
+        assistants.
+        """
         own: Mapping[str, Any] | None = self._thread.item_of(message)
         if own is None and message.role in ("user", "assistant"):
             own = {"role": message.role, "content": marked_text(message)}
@@ -104,9 +110,11 @@ class MemorandaSession:
 
 @dataclass
 class RecallHook:
-    """A ``call_model_input_filter`` that places what the book recalls, as data, before the newest prompt.
+    """A ``call_model_input_filter`` that places what the book recalls, as data, before the newest
+    prompt.
 
-    The context is part of the request alone, never of the session, and is the same in each step of a run.
+    The context is part of the request alone, never of the session, and is the same in each step of
+    a run.
     """
 
     book: Book

@@ -1,4 +1,6 @@
-"""The memory's tools for any client of a model: their JSON schemas in the providers' forms, and calls by name."""
+"""The memory's tools for any client of a model: their JSON schemas in the providers' forms, and
+calls by name.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from memoranda.integrations.tools import AUDIENCES, TOOLS, TOOLS_BY_NAME, Call, 
 
 __all__ = ["Call", "Form", "MemoryTools", "Scope", "ToolAnswer", "run_tool", "tool_schemas"]
 
-#: The forms of schemas: OpenAI's chat completions and responses, Anthropic's messages, Gemini's function declarations.
+#: The forms of schemas: OpenAI's chat completions and responses, Anthropic's messages, Gemini's
+#: function declarations.
 Form = Literal["openai", "openai_responses", "anthropic", "gemini"]
 
 
@@ -91,7 +94,8 @@ def tool_schemas(
 ) -> list[dict[str, Any]]:
     """Return the tools as a provider's API takes them; ``read_turns`` only if it is named.
 
-    ``allow_global`` says what ``MemoryTools`` allows, so that the model is told of the widest audience only then.
+    ``allow_global`` says what ``MemoryTools`` allows, so that the model is told of the widest
+    audience only then.
     """
     if form not in get_args(Form):
         raise InvalidInput(f"form: {form!r} is none of {', '.join(get_args(Form))}", field="form")
@@ -112,9 +116,11 @@ async def run_tool(
     *,
     tools: Sequence[str] = TOOLS,
 ) -> ToolAnswer:
-    """Carry out a model's call, with its arguments as a mapping or as JSON; only ``tools`` can be called.
+    """Carry out a model's call, with its arguments as a mapping or as JSON; only ``tools`` can be
+    called.
 
-    Nothing that a model sends raises: what is malformed is answered with a text that says what to do.
+    Nothing that a model sends raises: what is malformed is answered with a text that says what to
+    do.
     """
     if name not in tools or name not in _TOOLS:
         return ToolAnswer(

@@ -60,17 +60,21 @@ class BookConversationStore(ConversationStore):
         self.scope = scope
         self._threads: dict[str, UUID] = {}
 
-    # ── the primitives ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── the primitives ────────────────────────────────────────────────────────────────────────────
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
-        """Return the record of a conversation; None if the book has none that this scope may see."""
+        """Return the record of a conversation; None if the book has none that this scope may
+        see.
+        """
         family = await self._family(conversation_id)
         return None if family is None else family.record(conversation_id)
 
     async def read_records(
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
-        """Return all records, or those with a scope, last updated first; finish what a killed deletion left."""
+        """Return all records, or those with a scope, last updated first; finish what a killed
+        deletion left.
+        """
         found: list[ConversationRecord] = []
         async for family in self._families():
             if family.state.get(FREED):
@@ -87,7 +91,9 @@ class BookConversationStore(ConversationStore):
         new_entries: Sequence[ConversationEntry] = (),
         expected_revision: str | None,
     ) -> None:
-        """Store a record and its new entries in one operation; a save of more messages than one takes is several saves."""
+        """Store a record and its new entries in one operation; a save of more messages than one
+        takes is several saves.
+        """
         limits = await self.book.agents.limits(self.scope.agent)
         parts = divided(
             new_entries, self.scope.agent, limits.message_length, max(1, limits.batch - 1)
@@ -131,7 +137,7 @@ class BookConversationStore(ConversationStore):
         self._know(family, entries)
         return entries
 
-    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── writing ───────────────────────────────────────────────────────────────────────────────────
 
     async def _write(
         self,
@@ -140,7 +146,9 @@ class BookConversationStore(ConversationStore):
         drafts: Sequence[Mapping[str, Any]],
         expected: str | None,
     ) -> None:
-        """Store a record and its entries; begin again if others changed the thread, but not the record."""
+        """Store a record and its entries; begin again if others changed the thread, but not the
+        record.
+        """
         id = record.conversation_id
         known = record.head_id if not entries else entries[0].parent_id
         for _ in range(_TRIES):
@@ -187,7 +195,8 @@ class BookConversationStore(ConversationStore):
                 for id in versions
             }
             if all(now[id].version == version for id, version in versions.items()):
-                # The newest message of the thread was erased: with one more, its last place is known again.
+                # The newest message of the thread was erased: with one more, its last place is
+                # known again.
                 await thread.append("system", NO_WORDS, native=FILLER)
             raise
 
@@ -210,7 +219,9 @@ class BookConversationStore(ConversationStore):
         return replace(there, pointer={own.handle.id: own.version + changed}), line
 
     async def _free(self, family: Family) -> None:
-        """Erase the messages that no record of a thread reaches; the thread, too, if it has no record."""
+        """Erase the messages that no record of a thread reaches; the thread, too, if it has no
+        record.
+        """
         who = self.scope.who
         thread = family.handle
         if not family.records() and FAMILY not in family.state:
@@ -239,10 +250,12 @@ class BookConversationStore(ConversationStore):
             # The mark stays, and the next reader does this again.
             return
 
-    # ── finding ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── finding ───────────────────────────────────────────────────────────────────────────────────
 
     async def _family(self, conversation: str, *, opens: bool = False) -> Family | None:
-        """Return the thread that has, or would have, a conversation's record; ``opens`` makes it."""
+        """Return the thread that has, or would have, a conversation's record; ``opens`` makes
+        it.
+        """
         name = _name(self.scope, conversation)
         while True:
             own = await self._thread(name)
@@ -301,7 +314,9 @@ class BookConversationStore(ConversationStore):
                 return
 
     async def _reaching(self, entry: str) -> tuple[Family, Line] | None:
-        """Return the thread in which a record reaches an entry, and the places of the history up to it."""
+        """Return the thread in which a record reaches an entry, and the places of the history up to
+        it.
+        """
         known = self._threads.get(entry)
         family = None if known is None else await self._thread(known)
         line = None if family is None else await self._line(family, entry)
@@ -314,7 +329,9 @@ class BookConversationStore(ConversationStore):
         return None
 
     async def _line(self, family: Family, entry: str | None) -> Line | None:
-        """Return the places of the history up to an entry; None if no record of the thread reaches it."""
+        """Return the places of the history up to an entry; None if no record of the thread reaches
+        it.
+        """
         if entry is None:
             return []
         tips = family.tips()
@@ -370,7 +387,7 @@ async def _erase(book: Book, thread: ThreadHandle, ids: Sequence[UUID], who: Any
         return
 
 
-# ── state ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── state ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _tag(scope: Scope) -> str:
@@ -382,6 +399,8 @@ def _name(scope: Scope, conversation: str) -> str:
 
 
 def _readers(scope: Scope) -> tuple[object, ...]:
-    """Return the agent of a scope and the readers of its threads; another set of groups has other conversations."""
+    """Return the agent of a scope and the readers of its threads; another set of groups has other
+    conversations.
+    """
     groups = () if scope.audience in (None, "self", "global") else sorted(scope.groups)
     return scope.agent, str(scope.audience), *groups

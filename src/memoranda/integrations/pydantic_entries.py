@@ -1,4 +1,6 @@
-"""Conversion of the entries of PydanticAI's conversations into messages of a thread and back, without loss."""
+"""Conversion of the entries of PydanticAI's conversations into messages of a thread and back,
+without loss.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,14 @@ from memoranda.model.messages import NO_WORDS, Message
 #: Places of a history's messages in its thread: first and last place of each stretch, in order.
 Line = list[list[int]]
 
-#: Fields of a message's native form: the entry that it is a part of (as in ``pydantic_messages``), and a piece of the
-#: entry's JSON text, if the form itself cannot be stored.
+#: Fields of a message's native form: the entry that it is a part of (as in ``pydantic_messages``),
+#: and a piece of the entry's JSON text, if the form itself cannot be stored.
 _OF, _PIECE = "of", "json"
 _PIECE_LENGTH: Final = 500_000
 _PAGE: Final = 500
-#: Fields of the state of such a thread: the records by the digests of their ids; the places of the histories that they
-#: name; true while messages wait to be erased; the id of the thread that has a fork's record; and the last place written.
+#: Fields of the state of such a thread: the records by the digests of their ids; the places of the
+#: histories that they name; true while messages wait to be erased; the id of the thread that has a
+#: fork's record; and the last place written.
 RECORDS, LINES, FREED, FAMILY, LAST = "records", "lines", "freed", "family", "last"
 #: The native form of a message that is of no entry, and of no use once it is there.
 FILLER: Final = {_OF: "none"}
@@ -84,7 +87,9 @@ class Family:
         }
 
     def without_record(self, conversation: str) -> dict[str, Any]:
-        """Return the state without a record, marked so that the messages it alone reached are erased."""
+        """Return the state without a record, marked so that the messages it alone reached are
+        erased.
+        """
         records = {
             key: text for key, text in self.state[RECORDS].items() if key != _key(conversation)
         }
@@ -106,7 +111,9 @@ class Family:
 def divided(
     entries: Sequence[ConversationEntry], agent: str, longest: int, batch: int
 ) -> list[tuple[list[ConversationEntry], list[dict[str, Any]]]]:
-    """Return the entries with the messages to append, divided so that each part is one operation."""
+    """Return the entries with the messages to append, divided so that each part is one
+    operation.
+    """
     parts: list[tuple[list[ConversationEntry], list[dict[str, Any]]]] = [([], [])]
     for entry in entries:
         drafts = _drafts(entry, agent, longest)
@@ -118,7 +125,9 @@ def divided(
 
 
 def _drafts(entry: ConversationEntry, agent: str, longest: int) -> list[dict[str, Any]]:
-    """Return the messages that an entry becomes: one for each speaker, with its form, or pieces of its JSON text."""
+    """Return the messages that an entry becomes: one for each speaker, with its form, or pieces of
+    its JSON text.
+    """
     quiet = frozenset((*TOOLS, *TOOLS_BY_NAME))
     drafts, reduced = drafts_of([entry.message], run="", agent=agent, quiet=quiet, longest=longest)
     if not reduced:
@@ -135,7 +144,9 @@ def _drafts(entry: ConversationEntry, agent: str, longest: int) -> list[dict[str
 
 
 def _message(parts: Sequence[Message]) -> ModelMessage:
-    """Return the message that these parts were made from; its words alone if a piece of its text was erased."""
+    """Return the message that these parts were made from; its words alone if a piece of its text
+    was erased.
+    """
     pieces = [
         part.native[_PIECE]
         for part in parts

@@ -57,7 +57,7 @@ class BookMemoryStore:
         # One label, whatever the names of groups are.
         self._readers = digest(*readers)
 
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
         """Read a file's first characters; return None if there is no such file."""
@@ -103,9 +103,11 @@ class BookMemoryStore:
         max_chars: int,
         max_file_chars: int,
     ) -> MemorySearchResult:
-        """Find files directly below a prefix: first those that have the words, then those that the book's recall finds.
+        """Find files directly below a prefix: first those that have the words, then those that the
+        book's recall finds.
 
-        At most ``max_files`` are looked at, in the order of their paths, and of each its first ``max_file_chars``.
+        At most ``max_files`` are looked at, in the order of their paths, and of each its first
+        ``max_file_chars``.
         """
         found = await self._files(prefix)
         terms = query.lower().split()
@@ -135,7 +137,7 @@ class BookMemoryStore:
         truncated = cut or len(paths) > max_files or len(ranked) > len(matches)
         return MemorySearchResult(matches=matches, scanned=len(chosen), truncated=truncated)
 
-    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── writing ───────────────────────────────────────────────────────────────────────────────────
 
     async def write(
         self,
@@ -180,7 +182,9 @@ class BookMemoryStore:
         expected: str | None,
         operation: MemoryOperation | None,
     ) -> MemoryMutation:
-        """Write or delete a file, and note the operation with it; raise if the file has another version."""
+        """Write or delete a file, and note the operation with it; raise if the file has another
+        version.
+        """
         address = self._address(path)
         for _ in range(_TRIES):
             done = None if operation is None else await self.get_operation(operation)
@@ -232,7 +236,7 @@ class BookMemoryStore:
             f"memory path {path!r} was changed by others {_TRIES} times meanwhile"
         )
 
-    # ── items ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── items ─────────────────────────────────────────────────────────────────────────────────────
 
     async def _item(self, path: str) -> Item | None:
         return await self.book.items.get(self.scope.owner, *self._address(path), **self.scope.who)

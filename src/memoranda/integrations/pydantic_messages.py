@@ -1,4 +1,6 @@
-"""Conversion of PydanticAI's messages into a book's and back; only messages too large to store are shortened."""
+"""Conversion of PydanticAI's messages into a book's and back; only messages too large to store are
+shortened.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from memoranda.model.messages import NO_WORDS, Message
 from memoranda.model.values import NAME_LENGTH, Data
 from memoranda.text.origins import marked_text
 
-#: Keys of a message's native form: PydanticAI's own form, and the message of the run that it is a part of.
+#: Keys of a message's native form: PydanticAI's own form, and the message of the run that it is a
+#: part of.
 FORM: Final = "pydantic_ai"
 _OF: Final = "of"
 _ROLES: Final = {"system-prompt": "system", "user-prompt": "user", "speech": "user"}
@@ -45,9 +48,11 @@ _data: TypeAdapter[Any] = TypeAdapter(Data)
 def drafts_of(
     messages: Sequence[ModelMessage], *, run: str, agent: str, quiet: AbstractSet[str], longest: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return messages for ``append``, one for each speaker in a PydanticAI message, and how many had to be shortened.
+    """Return messages for ``append``, one for each speaker in a PydanticAI message, and how many
+    had to be shortened.
 
-    Arguments and answers of ``quiet`` tools appear in the native form only, because the book has them already.
+    Arguments and answers of ``quiet`` tools appear in the native form only, because the book has
+    them already.
     """
     drafts: list[dict[str, Any]] = []
     reduced = 0
@@ -77,7 +82,9 @@ def drafts_of(
 
 
 def messages_of(records: Iterable[Message]) -> list[ModelMessage]:
-    """Return a thread's messages in PydanticAI's form; from other frameworks only those of users and assistants."""
+    """Return a thread's messages in PydanticAI's form; from other frameworks only those of users
+    and assistants.
+    """
     forms: list[dict[str, Any]] = []
     last = None
     for record in records:
@@ -105,7 +112,9 @@ def native_form(record: Message) -> Mapping[str, Any] | None:
 
 
 def content_of(draft: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
-    """Return the content of a message's form without times and ids, to compare two attempts at a run."""
+    """Return the content of a message's form without times and ids, to compare two attempts at a
+    run.
+    """
     parts = [] if draft is None else draft["parts"]
     return [
         tuple(part.get(name) for name in ("part_kind", "tool_name", "content", "args"))
@@ -149,9 +158,11 @@ def whole(messages: Sequence[ModelMessage], ended: str) -> list[ModelMessage]:
 
 
 def placed(messages: list[ModelMessage], context: str, run: str | None) -> list[ModelMessage]:
-    """Return the messages of one request with a context before the run's prompt, or else before the newest prompt.
+    """Return the messages of one request with a context before the run's prompt, or else before the
+    newest prompt.
 
-    The context has the user's role, never that of instructions, and never separates a tool call from its answer.
+    The context has the user's role, never that of instructions, and never separates a tool call
+    from its answer.
     """
     own = [place for place, message in enumerate(messages) if message.run_id == run]
     for place in [*own, *reversed(range(own[0] if own else len(messages)))]:
@@ -278,7 +289,9 @@ def _form(message: ModelMessage) -> tuple[dict[str, Any], bool]:
 
 
 def _reduced(part: dict[str, Any]) -> dict[str, Any]:
-    """Shorten a part of a message to what can be stored; the ids that connect calls and answers stay."""
+    """Shorten a part of a message to what can be stored; the ids that connect calls and answers
+    stay.
+    """
     kind = part["part_kind"]
     names = ("part_kind", "tool_name", "tool_call_id", "timestamp", "outcome", "retry")
     kept: dict[str, Any] = {name: part[name] for name in names if name in part}
@@ -300,7 +313,9 @@ def _json(value: object) -> str:
 
 
 def _plain(record: Message) -> ModelMessage | None:
-    """Convert a message that was not stored by this module; None for a tool's answer, which has no call."""
+    """Convert a message that was not stored by this module; None for a tool's answer, which has no
+    call.
+    """
     if record.role == "assistant":
         return ModelResponse([TextPart(marked_text(record))], timestamp=record.observed_at)
     if record.role == "user":

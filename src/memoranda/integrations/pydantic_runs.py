@@ -1,4 +1,6 @@
-"""Storage of PydanticAI runs: each run is stored once in a thread, and threads are closed with an episode."""
+"""Storage of PydanticAI runs: each run is stored once in a thread, and threads are closed with an
+episode.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ _SUMMARY: Final = 1000
 
 
 async def history(thread: ThreadHandle, *, budget: int | None = None) -> list[ModelMessage]:
-    """Return a thread's messages for ``message_history``: all, or the newest within a budget of tokens."""
+    """Return a thread's messages for ``message_history``: all, or the newest within a budget of
+    tokens.
+    """
     if budget is not None:
         return messages_of((await thread.window(budget)).messages)
     return messages_of(await _said(thread))
@@ -116,7 +120,9 @@ class Runs:
         result: Any = None,
         operation: str | None = None,
     ) -> Receipt:
-        """Close a thread with an episode; arguments that are None are taken from the thread's messages."""
+        """Close a thread with an episode; arguments that are None are taken from the thread's
+        messages.
+        """
         said = await _said(thread)
         if outcome is None:
             outcome = "failed" if await self._broke_off(thread, said) else "succeeded"
@@ -147,7 +153,9 @@ class Runs:
     async def _earlier(
         self, thread: ThreadHandle, scope: Scope, operation: str
     ) -> tuple[int, list[dict[str, Any]]]:
-        """Return the number of earlier failed attempts at a run, and the forms of their messages."""
+        """Return the number of earlier failed attempts at a run, and the forms of their
+        messages.
+        """
         attempts = 0
         ids: list[UUID] = []
         while True:

@@ -1,4 +1,6 @@
-"""The tools that an agent's model gets, in a scope it cannot choose: remember, recall, search, forget, read_turns."""
+"""The tools that an agent's model gets, in a scope it cannot choose: remember, recall, search,
+forget, read_turns.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,9 @@ class Scope:
     groups: Sequence[str] = ()
     #: The thread of the run, by name or id; None means the framework's conversation.
     thread: str | UUID | None = None
-    #: Who may read the run's thread and what is formed from it: ``self``, ``group``, ``global`` (all agents of the owner)
-    #: or an ``Audience``; None means the book's setting. A thread that exists already keeps its own.
+    #: Who may read the run's thread and what is formed from it: ``self``, ``group``, ``global``
+    #: (all agents of the owner) or an ``Audience``; None means the book's setting. A thread that
+    #: exists already keeps its own.
     audience: str | Audience | None = None
 
     @property
@@ -83,7 +86,9 @@ class Call:
     hidden: list[Hidden] = field(default_factory=list, compare=False)
 
     def operation(self, *arguments: object) -> str:
-        """Return an operation id that is the same if the call is repeated, and different for every other call."""
+        """Return an operation id that is the same if the call is repeated, and different for every
+        other call.
+        """
         return digest("call", self.run, self.id, *arguments)
 
 
@@ -116,7 +121,9 @@ class MemoryTools:
         applies_when: str,
         replaces: str | None = None,
     ) -> str:
-        """Store a statement in the agent's name; it takes the place of the agent's own statement ``replaces``."""
+        """Store a statement in the agent's name; it takes the place of the agent's own statement
+        ``replaces``.
+        """
         if replaces is not None and replaces.strip():
             return await self._update(
                 call, replaces.strip(), content, kind, key, audience, applies_when
@@ -132,7 +139,8 @@ class MemoryTools:
 
         async def keep() -> str:
             more = {**fields, "audience": readers, "run": call.run, "operation": operation}
-            # A memory of a thread is never visible to more readers than the thread, and is erased with it.
+            # A memory of a thread is never visible to more readers than the thread, and is erased
+            # with it.
             if call.thread is None or readers != "self":
                 receipt = await self.book.remember(
                     self.scope.owner, content, **self.scope.who, **more
@@ -153,7 +161,8 @@ class MemoryTools:
         audience: str,
         applies_when: str,
     ) -> str:
-        """Replace a statement that this agent wrote; its readers stay the same, and so does what is not given.
+        """Replace a statement that this agent wrote; its readers stay the same, and so does what is
+        not given.
 
         Under an id that no memory has, the statement is stored as a new one.
         """
@@ -203,7 +212,9 @@ class MemoryTools:
         return await self._told(show(), "Nothing recalled.")
 
     async def search(self, query: str) -> str:
-        """Return the memories and episodes that answer a question, as text; without a question, all memories."""
+        """Return the memories and episodes that answer a question, as text; without a question, all
+        memories.
+        """
         longest = (await self._limits()).content_length
         if len(query) > longest:
             return f"Not searched. Query too long. Maximum {longest} characters."
@@ -224,7 +235,9 @@ class MemoryTools:
         return await self._told(show(), "Not searched.")
 
     async def forget(self, call: Call, key: str) -> str:
-        """Hide what this agent wrote under a key or an id, with the words that tell it; it is erased only later."""
+        """Hide what this agent wrote under a key or an id, with the words that tell it; it is
+        erased only later.
+        """
         key = key.strip()
         if not key:
             return "Not forgotten. Key must not be empty."
@@ -308,14 +321,18 @@ class MemoryTools:
         return await self._told(show(), "Nothing read.")
 
     async def _limits(self) -> Limits:
-        """Return the agent's limits; the tenant's if the book cannot be reached, which the call itself then says."""
+        """Return the agent's limits; the tenant's if the book cannot be reached, which the call
+        itself then says.
+        """
         try:
             return await self.book.agents.limits(self.scope.agent)
         except MemorandaError:
             return self.book.door.limits
 
     async def _refusal(self, content: str, kind: str, key: str | None, audience: str) -> str:
-        """Return why a statement is refused, or an empty text; checked before the book is called."""
+        """Return why a statement is refused, or an empty text; checked before the book is
+        called.
+        """
         limits = await self._limits()
         if key is not None and not key.strip():
             return "Key must not be empty."
@@ -355,7 +372,9 @@ class MemoryTools:
         return [record for record in records if isinstance(record, Memory)]
 
     async def _shown(self, hits: Sequence[Hit]) -> str:
-        """Format memories and episodes as lines of text, empty if there are none; the memories count as used."""
+        """Format memories and episodes as lines of text, empty if there are none; the memories
+        count as used.
+        """
         if not hits:
             return ""
         memories = [hit.id for hit in hits if isinstance(hit.record, Memory)]

@@ -1,4 +1,6 @@
-"""The asker: whose memory a server's tools read and write, and the book as this credential may use it."""
+"""The asker: whose memory a server's tools read and write, and the book as this credential may use
+it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,15 @@ from memoranda.model.records import Audience
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """The owner, the agent and its groups; the credential or the command line names them, never a model."""
+    """The owner, the agent and its groups; the credential or the command line names them, never a
+    model.
+    """
 
     owner: str
     agent: str
     groups: tuple[str, ...] = ()
-    #: Who reads what ``remember`` stores: ``self``, ``group``, ``global`` or an audience; None: the book's setting.
+    #: Who reads what ``remember`` stores: ``self``, ``group``, ``global`` or an audience; None: the
+    #: book's setting.
     audience: str | Audience | None = None
 
 

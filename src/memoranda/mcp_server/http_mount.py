@@ -30,10 +30,12 @@ _WORDS: Final = ("owner", "agent", "group", "audience")
 
 
 class McpMount:
-    """An application for ``/mcp``, and ``/mcp/admin`` with the administrator's tools, mounted at the root as the last route.
+    """An application for ``/mcp``, and ``/mcp/admin`` with the administrator's tools, mounted at
+    the root as the last route.
 
     The address of a connection may say for whom it is, within what its credential opens:
-    ``/mcp?owner=ann&agent=coder&group=shop&audience=group``. ``running`` is a context that lasts as long as the service.
+    ``/mcp?owner=ann&agent=coder&group=shop&audience=group``. ``running`` is a context that lasts as
+    long as the service.
     """
 
     def __init__(self, book: Book, audit: Audit | None = None) -> None:
@@ -61,7 +63,8 @@ class McpMount:
         token = _ASKER.set(asker)
         try:
             app = self._admin_app if is_admin else self._core_app
-            # The parser of requests leaves spaces around a value; the application compares values with the body.
+            # The parser of requests leaves spaces around a value; the application compares values
+            # with the body.
             headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
             await app(
                 {**scope, "headers": headers, "path": "/mcp", "raw_path": b"/mcp", "root_path": ""},
@@ -73,7 +76,9 @@ class McpMount:
 
 
 def whose_of(principal: Principal, query: str, *, is_admin: bool = False) -> Whose:
-    """Return whose memory a connection is about: what its address names, or all that its credential opens."""
+    """Return whose memory a connection is about: what its address names, or all that its credential
+    opens.
+    """
     given: dict[str, list[str]] = parse_qs(query)
     unknown = sorted(set(given) - set(_WORDS))
     if unknown:
@@ -99,9 +104,12 @@ def whose_of(principal: Principal, query: str, *, is_admin: bool = False) -> Who
 
 
 def _refuse_unanswerable(request: Request) -> None:
-    """Raise HTTPException for a request whose client would not take the answer, or that has none."""
+    """Raise HTTPException for a request whose client would not take the answer, or that has
+    none.
+    """
     if request.method != "POST":
-        # A stream that a client opens by GET would stay empty: requests know nothing of each other here.
+        # A stream that a client opens by GET would stay empty: requests know nothing of each other
+        # here.
         raise HTTPException(405, "this path takes POST", {"Allow": "POST"})
     if not all(check_accept_headers(request)):
         raise HTTPException(
@@ -117,7 +125,8 @@ def _only(names: frozenset[str] | None) -> str | None:
 def _application(server: MCPServer) -> ASGIApp:
     # The service has checked the host already, against hosts that this application does not know.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    # Not ``json_response``: that drops what a tool says while it runs, and sends nothing while a client waits.
+    # Not ``json_response``: that drops what a tool says while it runs, and sends nothing while a
+    # client waits.
     app: Any = server.streamable_http_app(
         streamable_http_path="/mcp", stateless_http=True, transport_security=unchecked
     )

@@ -1,4 +1,6 @@
-"""The entry of this server in the configuration file of a coding agent: made, written, and taken back."""
+"""The entry of this server in the configuration file of a coding agent: made, written, and taken
+back.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def shown_entry(entry: dict[str, Any]) -> str:
 
 
 def install_entry(path: Path, entry: dict[str, Any]) -> None:
-    """Write the entry into a file; everything else in it stays, also variables that an entry of before sets."""
+    """Write the entry into a file; everything else in it stays, also variables that an entry of
+    before sets.
+    """
     held, form = _read(path)
     before = held.setdefault(_SERVERS, {}).get(_NAME)
     kept = {"env": before["env"]} if isinstance(before, dict) and "env" in before else {}
@@ -56,7 +60,9 @@ def install_entry(path: Path, entry: dict[str, Any]) -> None:
 
 
 def remove_entry(path: Path) -> bool:
-    """Remove the entry from a file, and the file if nothing else is in it; False if there was no entry."""
+    """Remove the entry from a file, and the file if nothing else is in it; False if there was no
+    entry.
+    """
     held, form = _read(path)
     if _NAME not in held.get(_SERVERS, {}):
         return False
@@ -95,7 +101,9 @@ def _read(path: Path) -> tuple[dict[str, Any], _Form]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; raise ValueError for one that has a key twice, of which one would be lost."""
+    """Return a JSON object; raise ValueError for one that has a key twice, of which one would be
+    lost.
+    """
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError(

@@ -1,4 +1,6 @@
-"""The factory of servers: an agent's five tools, or an administrator's as well, with resources and a prompt."""
+"""The factory of servers: an agent's five tools, or an administrator's as well, with resources and
+a prompt.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def make_server(
     more: Iterable[Tool] = (),
     name: str = "memoranda",
 ) -> MCPServer:
-    """Return a server for one asker, or for the asker of each request; with ``admin`` it has the administrator's tools."""
+    """Return a server for one asker, or for the asker of each request; with ``admin`` it has the
+    administrator's tools.
+    """
     asking: Asking = (lambda: asker) if isinstance(asker, Asker) else asker
     sets: list[tuple[object, Mapping[str, ToolAnnotations]]] = [(AgentTools(asking), ANNOTATIONS)]
     if admin:
@@ -79,7 +83,9 @@ def make_server(
 
 
 class _Tool(Tool):
-    """A tool that refuses arguments which are unknown, missing or wrong, and says which it takes."""
+    """A tool that refuses arguments which are unknown, missing or wrong, and says which it
+    takes.
+    """
 
     async def run(
         self, arguments: dict[str, Any], context: Any, convert_result: bool = False
@@ -90,7 +96,9 @@ class _Tool(Tool):
         return await super().run(arguments, context, convert_result)
 
     def _wrong(self, arguments: dict[str, Any]) -> str:
-        """Return what is wrong with the arguments, and what to give instead; empty if nothing is."""
+        """Return what is wrong with the arguments, and what to give instead; empty if nothing
+        is.
+        """
         known = self.parameters["properties"]
         unknown = next((name[:_QUOTED] for name in arguments if name not in known), None)
         if unknown is not None:
@@ -129,7 +137,9 @@ def _tool(work: Callable[..., Awaitable[Any]], name: str, annotations: ToolAnnot
 
 
 def _without_titles(schema: Any, *, names: bool = False) -> Any:
-    """Return a JSON schema without titles, which repeat the names, and without the descriptions of its classes."""
+    """Return a JSON schema without titles, which repeat the names, and without the descriptions of
+    its classes.
+    """
     if isinstance(schema, list):
         return [_without_titles(part) for part in schema]
     if not isinstance(schema, dict):

@@ -23,7 +23,8 @@ class Move:
 
     #: Names the document, and the part.
     key: str
-    #: A verb of the book, such as ``memories.remember``; a ``thread`` is opened, and gets its messages.
+    #: A verb of the book, such as ``memories.remember``; a ``thread`` is opened, and gets its
+    #: messages.
     verb: str
     #: The user, or the agent, whose it is.
     whose: str
@@ -41,7 +42,9 @@ class Left:
 
 @dataclass(frozen=True)
 class Format:
-    """What a program stores: its collections in the order in which they are read, and the fields that are understood."""
+    """What a program stores: its collections in the order in which they are read, and the fields
+    that are understood.
+    """
 
     collections: dict[str, str]
     moves: Callable[[str, Doc, dict[str, Any]], Iterator[Move | Left]]
@@ -70,7 +73,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-# ── EDDI ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── EDDI ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 #: The reader of an entry that names none, as for those routes: nobody but the user.
@@ -142,7 +145,7 @@ def _usermemories(_: str, doc: Doc, __: dict[str, Any]) -> Iterator[Move | Left]
     yield _entry(at, user, entry, doc.get("createdAt"))
 
 
-# ── users, agents and tasks ──────────────────────────────────────────────────────────────────────────────────────────
+# ── users, agents and tasks ───────────────────────────────────────────────────────────────────────
 
 
 def _beanie(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
@@ -252,7 +255,7 @@ def _json(value: Any) -> Any:
     )
 
 
-# ── three collections of an agent's memory ───────────────────────────────────────────────────────────────────────────
+# ── three collections of an agent's memory ────────────────────────────────────────────────────────
 
 
 def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
@@ -310,7 +313,7 @@ def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[
         yield Move(at, "memories.remember", user, {**fields, "audience": "global"})
 
 
-# ── items of LangGraph's store ───────────────────────────────────────────────────────────────────────────────────────
+# ── items of LangGraph's store ────────────────────────────────────────────────────────────────────
 
 
 def _langgraph(_: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:

@@ -1,4 +1,6 @@
-"""Carries out a migration: each document is one operation of the book, so that it may be repeated, or go on after a kill."""
+"""Carries out a migration: each document is one operation of the book, so that it may be repeated,
+or go on after a kill.
+"""
 
 from __future__ import annotations
 
@@ -153,7 +155,9 @@ async def _write_thread(book: Book, move: Move, operation: str) -> bool:
 
 
 async def _take_out(book: Book, move: Move, operation: str, own: set[int]) -> bool:
-    """Undo a move; a thread, whose messages no undo reverses, is erased. Return False if there is nothing to take out."""
+    """Undo a move; a thread, whose messages no undo reverses, is erased. Return False if there is
+    nothing to take out.
+    """
     if move.verb in ("agents.put", "experience.add"):
         raise InvalidInput("agents and their experience stay: change the agent, or retire the line")
     receipt = await book.records.operation(move.whose, operation, as_owner=True)

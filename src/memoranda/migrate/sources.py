@@ -1,4 +1,6 @@
-"""Reads the documents of another program: from a MongoDB database, or from the files of ``mongoexport``."""
+"""Reads the documents of another program: from a MongoDB database, or from the files of
+``mongoexport``.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Source:
     name: str
 
     def documents(self, collection: str) -> Iterator[dict[str, Any]]:
-        """Yield the documents of a collection in the order of their ids; none if it is not there."""
+        """Yield the documents of a collection in the order of their ids; none if it is not
+        there.
+        """
         raise NotImplementedError
 
     def rename(self, collection: str, name: str) -> None:
@@ -93,7 +97,9 @@ class _Database(Source):
 
 @contextmanager
 def source_of(place: str) -> Iterator[Source]:
-    """Open a source: a file, a folder with a file for each collection, or ``mongodb://…/database``."""
+    """Open a source: a file, a folder with a file for each collection, or
+    ``mongodb://…/database``.
+    """
     if place.partition("://")[0] not in _DATABASES:
         yield _Files(Path(place))
         return
@@ -126,7 +132,9 @@ _WRITTEN = (
 
 
 def plain(value: Any) -> Any:
-    """Return a value of BSON, or of its extended JSON, as JSON has it; dates are kept, and ids become texts."""
+    """Return a value of BSON, or of its extended JSON, as JSON has it; dates are kept, and ids
+    become texts.
+    """
     if isinstance(value, Mapping):
         named = next((name for name in _WRITTEN if name in value), None)
         return (
@@ -168,7 +176,9 @@ def _written(name: str, value: Any) -> Any:
 
 
 def moment(value: Any) -> datetime | None:
-    """Return a date, or the text of one, as a moment; a date without a zone is in UTC. None for anything else."""
+    """Return a date, or the text of one, as a moment; a date without a zone is in UTC. None for
+    anything else.
+    """
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:

@@ -1,6 +1,8 @@
-"""The contents of a book as rows that are equal on every engine, and the marks of a book that is copied or has moved.
+"""The contents of a book as rows that are equal on every engine, and the marks of a book that is
+copied or has moved.
 
-Times are microseconds since the epoch. Two pieces are equal if the stored rows have the same content.
+Times are microseconds since the epoch. Two pieces are equal if the stored rows have the same
+content.
 """
 
 from __future__ import annotations
@@ -23,12 +25,15 @@ Readers: TypeAlias = tuple[str, str, str]
 RestrictionRow: TypeAlias = tuple[bytes, int, str]
 #: The id of a key, and its last use in microseconds.
 KeyUseRow: TypeAlias = tuple[bytes, int]
-#: The readers of a damaged record or version that stands on no shelf of its owner, as an engine answers.
+#: The readers of a damaged record or version that stands on no shelf of its owner, as an engine
+#: answers.
 NOWHERE: Any = (None, None, None)
 
 
 class PieceKind(StrEnum):
-    """The kinds of pieces (a piece is a row as a copy transfers it) that are read in pages, ordered by key."""
+    """The kinds of pieces (a piece is a row as a copy transfers it) that are read in pages, ordered
+    by key.
+    """
 
     RECORD = "record"
     ENTRY = "entry"
@@ -50,9 +55,12 @@ class VersionPiece(NamedTuple):
 
 
 class RecordPiece(NamedTuple):
-    """A record with its earlier versions, oldest first, and the rows that belong to it in other tables."""
+    """A record with its earlier versions, oldest first, and the rows that belong to it in other
+    tables.
+    """
 
-    #: The columns of ``StoredRow``; a thread's ``seq`` is the last place that was given to a message.
+    #: The columns of ``StoredRow``; a thread's ``seq`` is the last place that was given to a
+    #: message.
     row: tuple[Any, ...]
     readers: Readers
     position: int
@@ -108,7 +116,9 @@ class StonePiece(NamedTuple):
 
 
 class ReadPiece(NamedTuple):
-    """A line about a read: who asked for what kind of thing, about an owner whose digest it has, or about nobody."""
+    """A line about a read: who asked for what kind of thing, about an owner whose digest it has, or
+    about nobody.
+    """
 
     at: int
     id: bytes
@@ -128,7 +138,9 @@ Piece: TypeAlias = RecordPiece | EntryPiece | StonePiece | ReadPiece
 
 
 class JobPiece(NamedTuple):
-    """A job, and the model's answer that is stored with it: its text, and the ids of the records that it quotes."""
+    """A job, and the model's answer that is stored with it: its text, and the ids of the records
+    that it quotes.
+    """
 
     id: bytes
     kind: str
@@ -150,7 +162,9 @@ class JobPiece(NamedTuple):
 
 
 class ShelfPiece(NamedTuple):
-    """A shelf (an owner's passages with one audience), and the revisions of its latest and its last full change."""
+    """A shelf (an owner's passages with one audience), and the revisions of its latest and its last
+    full change.
+    """
 
     readers: Readers
     mark: int
@@ -162,7 +176,9 @@ SpentPiece: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, 
 
 
 class Frame(NamedTuple):
-    """An owner during one era (between erasures of all its records): names, ledger position, shelves and jobs."""
+    """An owner during one era (between erasures of all its records): names, ledger position,
+    shelves and jobs.
+    """
 
     era: bytes
     #: Tenant, kind and id; None once everything was erased.
@@ -184,7 +200,9 @@ class OwnerPieces(NamedTuple):
 
 
 class BookFrame(NamedTuple):
-    """The rows that belong to no owner, without the tombstones of erased records and the lines about reads."""
+    """The rows that belong to no owner, without the tombstones of erased records and the lines
+    about reads.
+    """
 
     #: The name and the dimension of each set of vectors; the active set comes first.
     sets: tuple[tuple[str, int], ...]
@@ -208,7 +226,9 @@ class Departure(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """The mark on an unfinished copy: only the copying program may write it, and nobody may open it as a book."""
+    """The mark on an unfinished copy: only the copying program may write it, and nobody may open it
+    as a book.
+    """
 
     source: str
     #: The id of the copy, which the source's ``Departure`` has as well.
@@ -216,14 +236,18 @@ class Arrival(NamedTuple):
 
 
 class Whereabouts(NamedTuple):
-    """A book's identity, and the marks that say if it is being copied, has moved or is an unfinished copy."""
+    """A book's identity, and the marks that say if it is being copied, has moved or is an
+    unfinished copy.
+    """
 
     address: str
-    #: The key of the book's digests. A copy has the same key, and so has a backup, and a book that imported a whole export.
+    #: The key of the book's digests. A copy has the same key, and so has a backup, and a book that
+    #: imported a whole export.
     secret: bytes
     departure: Departure | None
     arrival: Arrival | None
-    #: The id of the copy that made this book; None if no copy did. Backups of the book keep it, copies and exports do not.
+    #: The id of the copy that made this book; None if no copy did. Backups of the book keep it,
+    #: copies and exports do not.
     made_by: str | None = None
     #: The id of the backup that this book is; None if it is not a backup.
     backup: str | None = None
@@ -233,11 +257,13 @@ class Whereabouts(NamedTuple):
 SECRET = "secret"
 #: The names under which an engine stores the marks, as JSON.
 DEPARTURE, ARRIVAL = "departure", "arrival"
-#: The name under which an engine stores ``Whereabouts.made_by``. It is not a mark and refuses nobody.
+#: The name under which an engine stores ``Whereabouts.made_by``. It is not a mark and refuses
+#: nobody.
 MADE_BY = "made_by"
 #: The name under which an engine stores ``Whereabouts.backup``. It refuses nobody, either.
 BACKUP = "backup"
-#: The name under which an engine stores who forms threads: JSON of tenant → agent (empty for all others) → who.
+#: The name under which an engine stores who forms threads: JSON of tenant → agent (empty for all
+#: others) → who.
 WHO_FORMS = "who_forms"
 
 
@@ -307,7 +333,9 @@ def refuse_other_secret(secret: bytes, present: bytes) -> None:
 
 
 def refused_era(*, ended: bool) -> Conflict | Erased:
-    """Return the error for adding an owner whose era (time since the last whole erasure) is in this book already."""
+    """Return the error for adding an owner whose era (time since the last whole erasure) is in this
+    book already.
+    """
     if ended:
         return Erased(
             "this owner was erased here after the export was made: the records do not come back"
@@ -326,7 +354,9 @@ def refused_erased(id: UUID) -> Erased:
 
 
 def refused_operation(position: int) -> Conflict:
-    """Return the error for adding an owner if an operation of that owner is in this book already."""
+    """Return the error for adding an owner if an operation of that owner is in this book
+    already.
+    """
     return Conflict(f"the operation at position {position} was applied in this book already")
 
 

@@ -40,14 +40,18 @@ from memoranda.model.redactions import Redaction
 KEPT_LENGTH = 2_000_000
 #: The most that is kept of why a job failed, or waits.
 ERROR_LENGTH = 2000
-#: The kind, and the key, of the upkeep that makes large shelves ready to be searched by their engine.
+#: The kind, and the key, of the upkeep that makes large shelves ready to be searched by their
+#: engine.
 FOLLOW = "follow"
-#: Kinds of jobs: to form a thread, whose id is the key; to erase what the operation at a position has hidden.
+#: Kinds of jobs: to form a thread, whose id is the key; to erase what the operation at a position
+#: has hidden.
 FORM = "form"
 FINISH_FORGETTING = "finish_forgetting"
-#: The kind, and the key, of the job that erases the rest of an owner of whom too much is there for one commit.
+#: The kind, and the key, of the job that erases the rest of an owner of whom too much is there for
+#: one commit.
 ERASE_REST = "erase_rest"
-#: To form a part of a thread that was set aside; the key is the thread's id and the numbers before its first and of its last message.
+#: To form a part of a thread that was set aside; the key is the thread's id and the numbers before
+#: its first and of its last message.
 FORM_LATE = "form_late"
 #: The beginning of the reason why a thread waits that was read, but whose memories have no room.
 NO_ROOM = "no room for what was formed"
@@ -66,17 +70,22 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobDraft:
-    """A job to be added. At most one waits for each (owner, kind, key): adding it again postpones the waiting one."""
+    """A job to be added. At most one waits for each (owner, kind, key): adding it again postpones
+    the waiting one.
+    """
 
     kind: str
     key: str
     payload: dict[str, Any] = field(default_factory=dict)
-    #: The records that it is about; erasing one deletes the job. Work on a whole thread names the thread alone, and reads what is left.
+    #: The records that it is about; erasing one deletes the job. Work on a whole thread names the
+    #: thread alone, and reads what is left.
     records: tuple[UUID, ...] = ()
-    #: Seconds from now until it is due; and after its first putting, by which it is due however often it is put off.
+    #: Seconds from now until it is due; and after its first putting, by which it is due however
+    #: often it is put off.
     delay: float = 0.0
     max_wait: float | None = None
-    #: Where it waits already, for whatever reason: it waits no longer than this and its attempts begin anew; its payload stays.
+    #: Where it waits already, for whatever reason: it waits no longer than this and its attempts
+    #: begin anew; its payload stays.
     insists: bool = False
     keeps_payload: bool = False
 
@@ -129,16 +138,21 @@ class Postponed(Exception):
 
 
 class GivenUp(Exception):
-    """Raised by a handler: retrying the job is useless. It is dead: not tried again until someone replays it."""
+    """Raised by a handler: retrying the job is useless. It is dead: not tried again until someone
+    replays it.
+    """
 
 
 class UnusableReply(GivenUp):
-    """Raised while a part of a thread is formed: a language model answered, and nothing of it can be used."""
+    """Raised while a part of a thread is formed: a language model answered, and nothing of it can
+    be used.
+    """
 
 
 def told(reason: str) -> str:
     """Return the reason why a job failed, or waits, as a text that every engine can store."""
-    # The reason may quote a model or a provider, so characters that no text may contain are replaced and surrogate halves joined.
+    # The reason may quote a model or a provider, so characters that no text may contain are
+    # replaced and surrogate halves joined.
     whole = (
         reason.replace("\x00", "\ufffd")
         .encode("utf-16", "surrogatepass")
@@ -177,7 +191,9 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class SetThread:
-    """Change a thread's status, title or other settable fields; fields that are not given stay unchanged."""
+    """Change a thread's status, title or other settable fields; fields that are not given stay
+    unchanged.
+    """
 
     thread: UUID
     fields: Mapping[str, Any]
@@ -197,7 +213,9 @@ class CloseThread:
 
 @dataclass(frozen=True, slots=True)
 class MarkFormed:
-    """Record that a thread is formed (turned into facts) up to a message; these facts are in the same batch."""
+    """Record that a thread is formed (turned into facts) up to a message; these facts are in the
+    same batch.
+    """
 
     thread: UUID
     through: int
@@ -211,7 +229,9 @@ class MarkFormed:
 
 @dataclass(frozen=True, slots=True)
 class RecordEpisode:
-    """Store an episode: the record of an agent's finished run. Unless its trust was ``judged``, its sources limit it."""
+    """Store an episode: the record of an agent's finished run. Unless its trust was ``judged``, its
+    sources limit it.
+    """
 
     episode: Episode
     terms: bytes = b""
@@ -222,17 +242,22 @@ class RecordEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Store a statement as a memory; it supersedes the one with the same key and those it names, but for ``unknown`` names."""
+    """Store a statement as a memory; it supersedes the one with the same key and those it names,
+    but for ``unknown`` names.
+    """
 
     memory: Memory
     terms: bytes = b""
-    #: None: as narrow as its sources or its thread; without either, its agent. Verbs of agents always name it.
+    #: None: as narrow as its sources or its thread; without either, its agent. Verbs of agents
+    #: always name it.
     audience: Audience | None = None
     #: The run that it is written in; None: the thread's current turn, or this call alone.
     run: str | None = None
-    #: Where the settings make statements common and the call names no audience: it follows, unless strangers said it.
+    #: Where the settings make statements common and the call names no audience: it follows, unless
+    #: strangers said it.
     common: Audience | None = None
-    #: The profile field that it sets: an equal value changes nothing, and what a person pinned stays.
+    #: The profile field that it sets: an equal value changes nothing, and what a person pinned
+    #: stays.
     field: str = ""
     unknown: tuple[str, ...] = ()
 
@@ -289,19 +314,24 @@ class RetractSource:
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """Take records and their dependents, and parts of records, out of every read; an undo restores them."""
+    """Take records and their dependents, and parts of records, out of every read; an undo restores
+    them.
+    """
 
     ids: tuple[UUID, ...] = ()
     redactions: tuple[Redaction, ...] = ()
     #: Threads whose summaries and formed titles are emptied.
     emptied: tuple[UUID, ...] = ()
-    #: Seconds after which it is erased unless it is undone; None: it stays hidden until somebody decides.
+    #: Seconds after which it is erased unless it is undone; None: it stays hidden until somebody
+    #: decides.
     finish_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened, expires_at."""
+    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from,
+    valid_to, happened, expires_at.
+    """
 
     memory: UUID
     fields: Mapping[str, Any]
@@ -327,9 +357,11 @@ class PatchProfile:
     #: A person's own edit: its fields win over what is derived.
     pin: bool = False
     schema_hash: str = ""
-    #: The sources of the fields that it sets, none if people or programs do; ``grounds`` has those of single fields and items.
+    #: The sources of the fields that it sets, none if people or programs do; ``grounds`` has those
+    #: of single fields and items.
     sources: tuple[UUID, ...] = ()
-    #: What is there already and was said again by these sources: fields with their values, of a list with its items.
+    #: What is there already and was said again by these sources: fields with their values, of a
+    #: list with its items.
     again: Mapping[str, Any] = field(default_factory=dict)
     grounds: Mapping[str, tuple[tuple[UUID, ...], ...]] = field(default_factory=dict)
 
@@ -351,7 +383,9 @@ class RevokeKey:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Reverse a whole operation, and with ``with_dependents`` the later changes that build on it."""
+    """Reverse a whole operation, and with ``with_dependents`` the later changes that build on
+    it.
+    """
 
     position: int
     with_dependents: bool = False

@@ -15,11 +15,13 @@ from memoranda.errors import InvalidInput
 from memoranda.first_use import dataclass
 from memoranda.model.values import DATA_DEPTH, text_fault
 
-#: The most conditions of one filter, characters of a path, parts of a path, and values after ``in``.
+#: The most conditions of one filter, characters of a path, parts of a path, and values after
+#: ``in``.
 MOST_CONDITIONS, MOST_PATH, MOST_PARTS, MOST_CHOICES = 64, 4_096, DATA_DEPTH, 1_000
 #: The most characters of an operand as JSON.
 OPERAND_SIZE = 65_536
-#: A path begins with this name: of a memory its ``data``, of an inserted document its own fields, of an item its value.
+#: A path begins with this name: of a memory its ``data``, of an inserted document its own fields,
+#: of an item its value.
 ROOT: Final = "data"
 #: From here on not every whole number is a floating-point number.
 _EXACT: Final = 2**53
@@ -54,7 +56,9 @@ _OPERATORS: Final = ", ".join(one.value for one in Operator)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on the value at one path; the operand is kept as JSON, so that conditions can be hashed."""
+    """A condition on the value at one path; the operand is kept as JSON, so that conditions can be
+    hashed.
+    """
 
     path: tuple[str, ...]
     operator: Operator
@@ -107,7 +111,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class DataFilter:
-    """Conditions on the data of records, all of which must be met; a record without data meets none."""
+    """Conditions on the data of records, all of which must be met; a record without data meets
+    none.
+    """
 
     #: The schema of an inserted document is one of these; None sets no condition.
     schemas: frozenset[str] | None = None
@@ -145,7 +151,9 @@ class DataFilter:
 
 @dataclass(frozen=True, slots=True)
 class RecordData:
-    """The data of a record that filters read: of an inserted document its own fields, and the name of its schema."""
+    """The data of a record that filters read: of an inserted document its own fields, and the name
+    of its schema.
+    """
 
     value: Any
     schema: str | None = None
@@ -164,7 +172,9 @@ def record_data(type_: str, fields: Mapping[str, Any]) -> RecordData | None:
 
 
 def body_meets(type_: str, body: str, spelled: str) -> bool:
-    """True if the data in a stored body meets a filter that is given as a text; false for a damaged body."""
+    """True if the data in a stored body meets a filter that is given as a text; false for a damaged
+    body.
+    """
     try:
         return _filter_of(spelled).met_by(record_data(type_, from_json(body)))
     except (ValueError, AttributeError):
@@ -184,7 +194,9 @@ def _filter_of(spelled: str) -> DataFilter:
 
 
 def value_at(value: Any, path: tuple[str, ...]) -> Any:
-    """Return the value at a path, which leads through objects only; ``MISSING`` if there is none."""
+    """Return the value at a path, which leads through objects only; ``MISSING`` if there is
+    none.
+    """
     for part in path:
         if not isinstance(value, dict) or part not in value:
             return MISSING
@@ -198,14 +210,18 @@ def is_number(value: Any) -> bool:
 
 
 def number_key(number: float) -> int | float:
-    """Return a number that is compared as the decimal number which JSON shows: 1 equals 1.0, and big ones are exact."""
+    """Return a number that is compared as the decimal number which JSON shows: 1 equals 1.0, and
+    big ones are exact.
+    """
     if isinstance(number, float) and abs(number) >= _EXACT:
         return int(Decimal(repr(number)))
     return number
 
 
 def json_key(value: Any) -> Hashable:
-    """Return a hashable value that is equal exactly if the JSON values are equal: 1 equals 1.0, and neither is true."""
+    """Return a hashable value that is equal exactly if the JSON values are equal: 1 equals 1.0, and
+    neither is true.
+    """
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, bool):
@@ -217,11 +233,13 @@ def json_key(value: Any) -> Hashable:
     return number_key(value)
 
 
-# ── what a caller gives ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── what a caller gives ───────────────────────────────────────────────────────────────────────────
 
 
 def data_path(*parts: str) -> str:
-    """Return the name of a condition on a path: its parts after ``data``, each after a dot; a backslash hides a dot in a part."""
+    """Return the name of a condition on a path: its parts after ``data``, each after a dot; a
+    backslash hides a dot in a part.
+    """
     return ".".join((ROOT, *(part.replace("\\", "\\\\").replace(".", "\\.") for part in parts)))
 
 
@@ -231,7 +249,9 @@ def names_data(name: str) -> bool:
 
 
 def conditions_at(name: str, given: Any) -> Iterator[Condition]:
-    """Check the conditions at one path, given as operators with their operands or as the value that it must equal."""
+    """Check the conditions at one path, given as operators with their operands or as the value that
+    it must equal.
+    """
     at = f"only.{name if len(name) <= 100 else name[:100] + '…'}"
     path = _read_path(name, at)
     operators = given if isinstance(given, Mapping) else {Operator.EQ.value: given}

@@ -1,4 +1,6 @@
-"""Formation, which turns conversations into facts: its input (messages and known facts) and its result."""
+"""Formation, which turns conversations into facts: its input (messages and known facts) and its
+result.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,22 @@ from memoranda.model.profiles import ProfileDocument, UpdateMode
 from memoranda.model.records import DEFAULT_KINDS, Trust
 from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
 
-#: In the payload of a forming job, the schemas that it was asked for; in the note of its operations, their names.
+#: In the payload of a forming job, the schemas that it was asked for; in the note of its
+#: operations, their names.
 SCHEMAS = "schemas"
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """The forming of a thread (turning its messages into memories) that waits, runs now, or was given up."""
+    """The forming of a thread (turning its messages into memories) that waits, runs now, or was
+    given up.
+    """
 
     state: JobState
     #: When it is due; for one that runs, when it was.
     at: datetime
-    #: When it was first asked for; however often it is put off, it waits no longer than the longest wait.
+    #: When it was first asked for; however often it is put off, it waits no longer than the longest
+    #: wait.
     since: datetime
     #: The schemas that were asked for; empty for those of the thread's agent.
     schemas: tuple[str, ...] = ()
@@ -40,7 +46,9 @@ class Scheduled:
 
 
 class WantedSchema(Value):
-    """A schema as formation uses it. Every prompt describes the agent's schemas and asks for those that are due."""
+    """A schema as formation uses it. Every prompt describes the agent's schemas and asks for those
+    that are due.
+    """
 
     name: Name
     description: Text = ""
@@ -80,11 +88,13 @@ class Reading(Value):
     language: Name | None = None
     #: The kinds of memory that are kept.
     kinds: tuple[Name, ...] = DEFAULT_KINDS
-    #: True if the episode that is asked for is only prepared, for the case that the thread stays quiet.
+    #: True if the episode that is asked for is only prepared, for the case that the thread stays
+    #: quiet.
     prepares_episode: bool = False
     #: The number of the last message that a new summary is to cover; 0 if none is asked for.
     summarises: int = 0
-    #: True if secrets stay in what is formed; otherwise everything read here has masks in their place.
+    #: True if secrets stay in what is formed; otherwise everything read here has masks in their
+    #: place.
     keeps_secrets: bool = False
 
     @model_validator(mode="after")
@@ -155,7 +165,8 @@ class Draft(_Resting):
     happened: DaySpan | None = None
     #: Candidates whose place it takes.
     supersedes: tuple[UUID, ...] = Field(default=(), max_length=100)
-    #: The candidate whose document ``data`` carries on: fields that nobody named stay as they were there.
+    #: The candidate whose document ``data`` carries on: fields that nobody named stay as they were
+    #: there.
     carries: UUID | None = None
     #: The sources of what changes in this document, one entry for each change.
     changed_by: tuple[tuple[UUID, ...], ...] = ()

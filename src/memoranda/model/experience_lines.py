@@ -1,4 +1,6 @@
-"""Experience: single lessons (lines) that an agent learnt from several users, with evidence, and their changes."""
+"""Experience: single lessons (lines) that an agent learnt from several users, with evidence, and
+their changes.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ ExperienceField = Literal[
 ]
 
 
-#: So many users are evidence enough; more would make a line long, and no truer. One more is kept where the line passed
-#: the guard for all of them and not for that one: then it serves others no longer.
+#: So many users are evidence enough; more would make a line long, and no truer. One more is kept
+#: where the line passed the guard for all of them and not for that one: then it serves others no
+#: longer.
 MOST_USERS: Final = 100
 #: So many of one user's records are evidence enough.
 MOST_SOURCES: Final = 20
@@ -77,11 +80,14 @@ class ExperienceLine(Record):
     #: When it was retired, and why; None while it serves.
     retired_at: Moment | None = None
     reason: Text = ""
-    #: When somebody who may speak for all users read it and let it serve them; None where nobody did.
+    #: When somebody who may speak for all users read it and let it serve them; None where nobody
+    #: did.
     approved_at: Moment | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return the field and the line without regard to case and spaces; None for a retired line."""
+        """Return the field and the line without regard to case and spaces; None for a retired
+        line.
+        """
         return (
             None
             if self.retired_at is not None
@@ -105,7 +111,9 @@ class ExperienceLine(Record):
         return shown
 
     def without(self, gone: Container[UUID]) -> ExperienceLine | None:
-        """Return this line without erased records and earlier versions; None if the line must be erased as well."""
+        """Return this line without erased records and earlier versions; None if the line must be
+        erased as well.
+        """
         evidence = tuple(part for each in self.evidence if (part := each.without(gone)) is not None)
         if evidence != self.evidence and not self.outlives(evidence):
             return None
@@ -117,7 +125,9 @@ class ExperienceLine(Record):
         return next((part for part in self.evidence if part.owner == owner), None)
 
     def outlives(self, left: Iterable[Evidence]) -> bool:
-        """True if the line may stay with this evidence: it must reveal nothing about users whose evidence is gone."""
+        """True if the line may stay with this evidence: it must reveal nothing about users whose
+        evidence is gone.
+        """
         staying = {part.owner for part in left}
         told = any(part.guarded_at is None for part in self.evidence if part.owner not in staying)
         return bool(staying) and (self.approved_at is not None or not told)
@@ -136,15 +146,18 @@ class ExperienceLine(Record):
 
     @property
     def waits(self) -> bool:
-        """True if it serves nobody until an admin approves it: no record of a user is evidence for it."""
+        """True if it serves nobody until an admin approves it: no record of a user is evidence for
+        it.
+        """
         return not self.evidence and self.approved_at is None and self.retired_at is None
 
 
 def serves(line: ExperienceLine, owner: Owner, users: int = 3) -> bool:
     """True if a line may be shown to an agent that works for this owner.
 
-    It serves those from whom it stems; others only when it was approved, or passed the guard for each of at least so
-    many users. Nothing of this is stored: with a user's evidence goes what it gave to others.
+    It serves those from whom it stems; others only when it was approved, or passed the guard for
+    each of at least so many users. Nothing of this is stored: with a user's evidence goes what it
+    gave to others.
     """
     if line.retired_at is not None or line.withdrawn:
         return False
@@ -163,7 +176,9 @@ class AddExperience:
 
 @dataclass(frozen=True, slots=True)
 class AddEvidence:
-    """Add a user's records to the evidence of a line of experience, with the result of the privacy check."""
+    """Add a user's records to the evidence of a line of experience, with the result of the privacy
+    check.
+    """
 
     line: UUID
     evidence: Evidence
@@ -171,7 +186,9 @@ class AddEvidence:
 
 @dataclass(frozen=True, slots=True)
 class DoubtEvidence:
-    """Mark some of a user's records as faulty evidence of a line of experience, or as valid again."""
+    """Mark some of a user's records as faulty evidence of a line of experience, or as valid
+    again.
+    """
 
     line: UUID
     owner: Owner

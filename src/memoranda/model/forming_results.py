@@ -1,4 +1,6 @@
-"""The results of forming threads: parts with their records, parts left out, and the threads that wait, with the reason."""
+"""The results of forming threads: parts with their records, parts left out, and the threads that
+wait, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def conversations_wait(count: int) -> str:
 
 
 def part_waits(job: Job) -> str:
-    """Return in words which part of a thread waits because no answer could be used, until when, and the command for it."""
+    """Return in words which part of a thread waits because no answer could be used, until when, and
+    the command for it.
+    """
     thread, after, through = job.key.split(":")
     until = (
         "was given up"

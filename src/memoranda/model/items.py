@@ -1,4 +1,6 @@
-"""Items: named values of any JSON type in a namespace, which never make room; the changes to them, and the text that recall finds."""
+"""Items: named values of any JSON type in a namespace, which never make room; the changes to them,
+and the text that recall finds.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def _value(value: Any) -> Any:
 
 
 def namespace_text(labels: Iterable[str]) -> str:
-    """Return a namespace as one text; a prefix of its labels is a prefix of the text, and no other namespace has the same."""
+    """Return a namespace as one text; a prefix of its labels is a prefix of the text, and no other
+    namespace has the same.
+    """
     return "".join(f"{_escaped(label)}{_END}" for label in labels)
 
 
@@ -86,7 +90,8 @@ class Item(Record):
     value: Annotated[Any, AfterValidator(_value)]
     #: The parts that were taken out of its strings, as places in the value as it was stored.
     removed: tuple[Span, ...] = ()
-    #: Paths of the value whose text recall finds; None: all of its text. Empty: recall finds it by no words.
+    #: Paths of the value whose text recall finds; None: all of its text. Empty: recall finds it by
+    #: no words.
     index: Annotated[tuple[ItemName, ...], Field(max_length=PATHS)] | None = None
     #: The agent that stored it last.
     agent: Name | None = None
@@ -118,7 +123,9 @@ class Item(Record):
         return item_text(self.value, self.index)
 
     def renewed(self, at: datetime) -> Item | None:
-        """Return this item with its time begun anew; None if it has none, or hardly any of it has passed."""
+        """Return this item with its time begun anew; None if it has none, or hardly any of it has
+        passed.
+        """
         if self.ttl is None or self.expires_at is None:
             return None
         full = expiry_of(self.ttl, at)
@@ -138,7 +145,7 @@ def expiry_of(ttl: float | None, at: datetime) -> datetime | None:
         return None
 
 
-# ── text ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── text ──────────────────────────────────────────────────────────────────────────────────────────
 
 _STEP = expression(r"\[(\*|-?\d+)\]|\.?([^.\[\]]+)")
 
@@ -153,7 +160,9 @@ def item_text(value: Any, index: Sequence[str] | None) -> str:
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """Yield a line for each text and number of a value: the name of its field, a colon and the text."""
+    """Yield a line for each text and number of a value: the name of its field, a colon and the
+    text.
+    """
     return (f"{name}: {part}" if name else str(part) for name, part in named_parts(value))
 
 
@@ -170,7 +179,9 @@ def named_parts(value: Any, name: str = "") -> Iterator[tuple[str, str | int | f
 
 
 def at_path(value: Any, path: str) -> list[Any]:
-    """Return the parts of a value at a path such as ``$``, ``a.b``, ``a[0]`` or ``a[*].b``; none where it leads nowhere."""
+    """Return the parts of a value at a path such as ``$``, ``a.b``, ``a[0]`` or ``a[*].b``; none
+    where it leads nowhere.
+    """
     found = [value]
     if path == "$":
         return found
@@ -209,7 +220,7 @@ def path_fault(path: str) -> str | None:
     return f"{path!r} is no path; write it as $, a.b, a[0] or a[*].b"
 
 
-# ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── changes ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)

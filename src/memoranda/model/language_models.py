@@ -24,7 +24,9 @@ _AND = ", "
 
 
 class Usage(Value):
-    """The tokens and cost of calls to a model, as far as the provider reported them; usages can be added."""
+    """The tokens and cost of calls to a model, as far as the provider reported them; usages can be
+    added.
+    """
 
     provider: str = ""
     model: str = ""
@@ -67,7 +69,9 @@ class _Private(Value):
 
 
 class Earlier(_Private):
-    """A model's earlier answer that was rejected, and the reason; both are sent back with the question."""
+    """A model's earlier answer that was rejected, and the reason; both are sent back with the
+    question.
+    """
 
     answer: Annotated[Text, Field(repr=False)]
     faults: tuple[FilledText, ...] = Field(min_length=1)
@@ -110,7 +114,8 @@ def _both(first: str, second: str) -> str:
 
 #: Prices are exact to so many decimals of a dollar.
 PRICE_DECIMALS = 12
-#: No call uses more tokens, or costs more; what is said beyond it is no count of tokens, and no price.
+#: No call uses more tokens, or costs more; what is said beyond it is no count of tokens, and no
+#: price.
 MOST_TOKENS = 10**12
 MOST_PRICE = Decimal(10_000)
 
@@ -155,7 +160,9 @@ class Sums(Value):
 
     @property
     def unanswered(self) -> int:
-        """Calls that were begun and whose answers were never recorded in the book; their cost is unknown."""
+        """Calls that were begun and whose answers were never recorded in the book; their cost is
+        unknown.
+        """
         return self.calls - self.answers
 
     @property
@@ -194,7 +201,9 @@ class Spent(Sums):
         return self
 
     def answered(self, usage: Usage) -> Spent:
-        """Return the totals of the answers to these calls; the calls themselves are not counted again."""
+        """Return the totals of the answers to these calls; the calls themselves are not counted
+        again.
+        """
         # A usage that counts no call is still one answer.
         return self.holding(
             Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1}))
@@ -229,7 +238,9 @@ def total(spent: Iterable[Sums]) -> Sums:
 
 
 def totals(spent: Iterable[Spent], by: By) -> dict[Any, Sums]:
-    """Return the sums for each agent, day, model, owner, task or tenant, in the order of their first row."""
+    """Return the sums for each agent, day, model, owner, task or tenant, in the order of their
+    first row.
+    """
     found: dict[Any, Sums] = {}
     for one in spent:
         name = getattr(one, by)
@@ -261,9 +272,12 @@ RULES: Final = "rules"
 
 @dataclass(frozen=True, slots=True)
 class FormingRecord:
-    """The record of who forms a tenant's threads (turns them into memories): ``rules`` or ``provider:model``."""
+    """The record of who forms a tenant's threads (turns them into memories): ``rules`` or
+    ``provider:model``.
+    """
 
-    #: Agent → who forms its threads; the empty name stands for all agents without a record of their own.
+    #: Agent → who forms its threads; the empty name stands for all agents without a record of their
+    #: own.
     by_agent: Mapping[str, str]
     #: True if no other tenant of the book has a record.
     alone: bool = True

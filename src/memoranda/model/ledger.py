@@ -1,4 +1,6 @@
-"""The ledger: the ordered changes of one owner, without their content; and the receipts of writes and erasures."""
+"""The ledger: the ordered changes of one owner, without their content; and the receipts of writes
+and erasures.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class Verb(StrEnum):
     UNDO = "undo"
     IMPORT = "import"
     UNSOURCE = "unsource"
-    #: A record, or a part of it, was taken out of every read; an undo restores it until it is erased.
+    #: A record, or a part of it, was taken out of every read; an undo restores it until it is
+    #: erased.
     HIDE = "hide"
     ERASE = "erase"
     #: Parts of a message were taken out for good.
@@ -67,7 +70,9 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a ledger entry: a record's versions before and after the change; 0 means that it did not exist."""
+    """One line of a ledger entry: a record's versions before and after the change; 0 means that it
+    did not exist.
+    """
 
     verb: Verb
     type: RecordType
@@ -85,15 +90,19 @@ USED = "used"
 PROMPT = "prompt"
 #: In the note of a forming operation: the tokens of the messages that the prompt did not show.
 TOKENS_CUT = "tokens_cut"
-#: In the note of a forming operation: the place and the code of each part of an answer that was left out.
+#: In the note of a forming operation: the place and the code of each part of an answer that was
+#: left out.
 LEFT_OUT = "left_out"
-#: The name in an entry's note of the portable digests of its operation's id and request, in hexadecimal.
+#: The name in an entry's note of the portable digests of its operation's id and request, in
+#: hexadecimal.
 OPERATION = "operation"
 #: The digest of a request in such a note once something that the operation wrote was erased.
 NO_REQUEST = "0" * (2 * SIZE)
-#: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
+#: The note of an entry by which messages left: each thread, and how many of its lines are its
+#: messages.
 AGED = "aged"
-#: The note of an entry that took parts out of messages: each message with the places, as the message was said.
+#: The note of an entry that took parts out of messages: each message with the places, as the
+#: message was said.
 REDACTED = "redacted"
 #: The note of an entry that hid records until somebody decides: true.
 HIDDEN = "hidden"
@@ -176,7 +185,9 @@ IGNORED = {
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A part of a request that was not applied, and the reason; a ``name`` that no record has is in the writer's receipt alone."""
+    """A part of a request that was not applied, and the reason; a ``name`` that no record has is in
+    the writer's receipt alone.
+    """
 
     #: The place of the change in the request, from 0.
     item: int
@@ -214,7 +225,9 @@ class Entry:
         stripped: frozenset[UUID] = frozenset(),
         redacted: frozenset[UUID] = frozenset(),
     ) -> Entry:
-        """Return the entry without the digests of erased records (None: of all) and of stripped ones, which stay."""
+        """Return the entry without the digests of erased records (None: of all) and of stripped
+        ones, which stay.
+        """
         about = {line.id for line in self.lines} | {part.id for part in self.ignored}
         touched = about if gone is None else (about & gone) | (about & stripped)
         lines = tuple(
@@ -229,7 +242,8 @@ class Entry:
             if OPERATION in note and any(
                 line.id in gone or line.id in redacted for line in self.lines
             ):
-                # Its key is the operation's id, so whoever knows that could check a guess of what was erased.
+                # Its key is the operation's id, so whoever knows that could check a guess of what
+                # was erased.
                 note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}
             return replace(self, lines=lines, ignored=ignored, note=note)
         note = {name: value for name, value in self.note.items() if name != OPERATION}
@@ -237,7 +251,9 @@ class Entry:
 
 
 def aged_of(entry: Entry) -> dict[UUID, UUID]:
-    """Return the messages an entry removed because of their age, each with its thread, in the order of the note."""
+    """Return the messages an entry removed because of their age, each with its thread, in the order
+    of the note.
+    """
     threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
     return dict(
         zip((line.id for line in entry.lines if line.verb is Verb.AGE), threads, strict=False)
@@ -265,10 +281,12 @@ class Receipt:
     at: datetime
     items: tuple[ReceiptItem, ...]
     ignored: tuple[Ignored, ...] = ()
-    #: ``stored``: recall finds it by words; ``embedded``: recall finds it by vectors, too.
-    #: This and the next are of the moment, not of the ledger: receipts of one operation are equal without them.
+    #: ``stored``: recall finds it by words; ``embedded``: recall finds it by vectors, too. This and
+    #: the next are of the moment, not of the ledger: receipts of one operation are equal without
+    #: them.
     state: Literal["stored", "embedded"] = field(default="stored", compare=False)
-    #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
+    #: Why passages of this write have no vectors, and are found by their words alone; empty where
+    #: nothing is amiss.
     no_vectors_because: str = field(default="", compare=False)
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = field(default="", compare=False)
@@ -294,7 +312,9 @@ class Receipt:
 
     @property
     def id(self) -> UUID:
-        """The id of the record that the write made or changed first, or else of one that it left unchanged."""
+        """The id of the record that the write made or changed first, or else of one that it left
+        unchanged.
+        """
         found = [item.id for item in self.items] or [
             part.id for part in self.ignored if part.id is not None
         ]
@@ -309,7 +329,9 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The records to erase: some by id (a thread includes everything in it), or all of an owner's."""
+    """The records to erase: some by id (a thread includes everything in it), or all of an
+    owner's.
+    """
 
     owner: Owner
     view: View
@@ -318,19 +340,23 @@ class Target:
     everything: bool = False
     #: Remove messages by age: only formed messages are removed, and records derived from them stay.
     ageing: bool = False
-    #: Parts of messages to take out, and threads whose summaries and formed titles are emptied; they stay.
+    #: Parts of messages to take out, and threads whose summaries and formed titles are emptied;
+    #: they stay.
     redactions: tuple[Redaction, ...] = ()
     emptied: tuple[UUID, ...] = ()
     #: The position of the operation that hid what is to be erased now; 0: none.
     hidden: int = 0
-    #: True: change nothing, and say what would go. ``expected``: the records that go as far as the view sees them; None: any.
+    #: True: change nothing, and say what would go. ``expected``: the records that go as far as the
+    #: view sees them; None: any.
     dry_run: bool = False
     expected: frozenset[UUID] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SeenErasure:
-    """The part of an erasure that a view may see: nothing of records of other agents that depended on it."""
+    """The part of an erasure that a view may see: nothing of records of other agents that depended
+    on it.
+    """
 
     removed: Mapping[str, int]
     kept: tuple[UUID, ...]
@@ -348,7 +374,8 @@ class ErasureReceipt:
     removed: Mapping[str, int]
     #: Records that rested on what is gone and on something else, and stay without it.
     kept: tuple[UUID, ...]
-    #: ``planned`` after a dry run; ``complete``, or ``pending`` while the engine's own files may still contain erased data; ``scrub`` completes it.
+    #: ``planned`` after a dry run; ``complete``, or ``pending`` while the engine's own files may
+    #: still contain erased data; ``scrub`` completes it.
     state: str
     pending_because: str = ""
     #: Places that still contain it, such as the book's own backups.
@@ -362,19 +389,23 @@ class ErasureReceipt:
     era: UUID | None = None
     #: Older statements that what went had superseded; they stay until they are forgotten too.
     superseded: tuple[UUID, ...] = ()
-    #: The parts that were taken out of messages that stay, as places in the messages as they were said.
+    #: The parts that were taken out of messages that stay, as places in the messages as they were
+    #: said.
     redacted: tuple[Redaction, ...] = ()
-    #: What stays and has to do with a forgotten fact, such as somebody else's with the same value, and how many more texts.
+    #: What stays and has to do with a forgotten fact, such as somebody else's with the same value,
+    #: and how many more texts.
     still_tells: tuple[Trace, ...] = ()
     more: int = 0
-    #: Of a dry run: what would go, and the records that would stay without a part, as they would be.
+    #: Of a dry run: what would go, and the records that would stay without a part, as they would
+    #: be.
     plan: Traces | None = None
     left: Mapping[UUID, Record] = field(
         default_factory=dict, repr=False, metadata={"internal": True}
     )
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = ""
-    #: The part that the target's view may see: what ``as_seen`` takes over. None if the view sees all of it.
+    #: The part that the target's view may see: what ``as_seen`` takes over. None if the view sees
+    #: all of it.
     seen: SeenErasure | None = field(default=None, repr=False, metadata={"internal": True})
 
     def as_seen(self) -> ErasureReceipt:

@@ -44,7 +44,9 @@ SOURCES = 10_000
 
 
 class Cardinality(StrEnum):
-    """The number of statements of the same sort that can be true at one time: one, many, or recurring ones."""
+    """The number of statements of the same sort that can be true at one time: one, many, or
+    recurring ones.
+    """
 
     ONE = "one"
     MANY = "many"
@@ -67,7 +69,8 @@ class MemoryStatus(StrEnum):
 INSTRUCTION = "instruction"
 #: The status of active memories that are not archived, for filters.
 HELD = frozenset({MemoryStatus.ACTIVE.value})
-#: What filters name an active memory that is archived: nobody used it for long, or it made room at a limit.
+#: What filters name an active memory that is archived: nobody used it for long, or it made room at
+#: a limit.
 ARCHIVED = "archived"
 #: The statuses of all active memories, for filters.
 STANDING = HELD | {ARCHIVED}
@@ -95,7 +98,9 @@ _DAY = timedelta(days=1)
 
 
 def _span_of_text(text: str) -> dict[str, Any]:
-    """Return the fields of the span for "2023-05-07", "2023-05", "2023" or "2026-10-12/2026-10-16" (both days included)."""
+    """Return the fields of the span for "2023-05-07", "2023-05", "2023" or "2026-10-12/2026-10-16"
+    (both days included).
+    """
     sides = [_ISO_PARTS.fullmatch(side.strip()) for side in text.split("/")]
     if len(sides) > 2 or None in sides:
         raise ValueError(
@@ -201,7 +206,8 @@ class Memory(Record):
     #: The days on which it happened or will happen; how long it is true is something else.
     happened: DaySpan | None = None
     observed_at: Moment
-    #: Its sources; of more than eight the first, the last and the best ones (``source_count`` counts all of them).
+    #: Its sources; of more than eight the first, the last and the best ones (``source_count``
+    #: counts all of them).
     sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
     #: Its other sources, which are not listed.
     unlisted: tuple[Unlisted, ...] = ()
@@ -217,16 +223,19 @@ class Memory(Record):
     confirmations: int = Field(default=0, ge=0)
     supersedes: tuple[UUID, ...] = ()
     superseded_by: UUID | None = None
-    #: The statement that it would have replaced, had it enough trust; it has no claim to its key as long as this is set.
+    #: The statement that it would have replaced, had it enough trust; it has no claim to its key as
+    #: long as this is set.
     disputes: UUID | None = None
     status: MemoryStatus = MemoryStatus.ACTIVE
     #: Why it was retracted or archived.
     reason: Text = ""
-    #: It is active and recall finds it, but lists of active memories, counts and limits leave it out.
+    #: It is active and recall finds it, but lists of active memories, counts and limits leave it
+    #: out.
     archived: bool = False
     #: The caller's own id for it, unique among the owner's memories with the same audience.
     external_id: ExternalId | None = None
-    #: The episode that tells of the part of a conversation from which it comes. ``get``, ``why`` and exports look it up; it is never stored.
+    #: The episode that tells of the part of a conversation from which it comes. ``get``, ``why``
+    #: and exports look it up; it is never stored.
     source_episode: UUID | None = None
 
     @field_validator("key")
@@ -291,7 +300,9 @@ class Memory(Record):
         return len(self.sources) + sum(group.count for group in self._standing())
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return key, audience and agent (none in a global audience); None if inactive, disputed or without a key."""
+        """Return key, audience and agent (none in a global audience); None if inactive, disputed or
+        without a key.
+        """
         if self.key is None or not self.active or self.disputes is not None:
             return None
         agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
@@ -301,7 +312,9 @@ class Memory(Record):
         return (*self.stands_on(), *self.past)
 
     def stands_on(self) -> tuple[UUID, ...]:
-        """Return its sources and the groups of unlisted ones; without any, the thread in which it was said, if there is one."""
+        """Return its sources and the groups of unlisted ones; without any, the thread in which it
+        was said, if there is one.
+        """
         if self.sources:
             return (*self.sources, *(group.id for group in self._standing()))
         return () if self.thread is None else (self.thread,)
@@ -323,7 +336,9 @@ class Memory(Record):
         )
 
     def _grounds_without(self, gone: Container[UUID]) -> list[list[Any]]:
-        """Return what is left of the sources of each part of a document: of the earlier statement, and of each change."""
+        """Return what is left of the sources of each part of a document: of the earlier statement,
+        and of each change.
+        """
         parts = (
             self.data.get("grounds")
             if isinstance(self.data, dict) and "document" in self.data
@@ -337,7 +352,9 @@ class Memory(Record):
         ]
 
     def without(self, gone: Container[UUID]) -> Memory | None:
-        """Return this statement without erased sources and earlier versions, or None if no source is left."""
+        """Return this statement without erased sources and earlier versions, or None if no source
+        is left.
+        """
         grounds = self.stands_on()
         if grounds and all(ground in gone for ground in grounds):
             return None
@@ -362,7 +379,9 @@ class Memory(Record):
         return self.content if self.key is None else f"{self.key}: {self.content}"
 
     def document_lines(self) -> list[str]:
-        """Return what the inserted document says and the content does not, a line for each text or number; none without one."""
+        """Return what the inserted document says and the content does not, a line for each text or
+        number; none without one.
+        """
         data = self.data
         if not isinstance(data, dict) or "document" not in data:
             return []
@@ -380,7 +399,8 @@ class Memory(Record):
 def searched_text(record: Record) -> str | None:
     """Return the text by which recall finds a record; None if recall does not search such records.
 
-    It is the passage's text, and of a statement with an inserted document also what that says besides.
+    It is the passage's text, and of a statement with an inserted document also what that says
+    besides.
     """
     text = record.passage_text()
     if not isinstance(record, Memory) or text is None:

@@ -63,7 +63,9 @@ def sort_of(form: Mapping[str, Any]) -> str:
 
 
 def native_parts(native: Any) -> Iterator[NativePart]:
-    """Yield every tool call and result in a message's native form (as its framework wrote it), in order."""
+    """Yield every tool call and result in a message's native form (as its framework wrote it), in
+    order.
+    """
     if isinstance(native, list):
         for inner in native:
             yield from native_parts(inner)
@@ -149,7 +151,9 @@ class EpisodeDraft(Value):
 
 
 class PreparedEpisode(EpisodeDraft):
-    """The episode of a running thread as far as it has come; it is recorded if the thread stays quiet."""
+    """The episode of a running thread as far as it has come; it is recorded if the thread stays
+    quiet.
+    """
 
     #: The place of the message before the first one that it covers, and of the last one.
     after: int = Field(ge=0)
@@ -182,7 +186,9 @@ class SummariseThread:
 
 @dataclass(frozen=True, slots=True)
 class KeepTaskSummary:
-    """Store the summary of a whole thread, if all messages that it was made from are still there."""
+    """Store the summary of a whole thread, if all messages that it was made from are still
+    there.
+    """
 
     thread: UUID
     summary: TaskSummary
@@ -209,14 +215,16 @@ class Thread(Record):
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
     started_at: Moment
     ended_at: Moment | None = None
-    #: From this moment on it is out of recall, lists and contexts, with its messages; set when it is opened.
+    #: From this moment on it is out of recall, lists and contexts, with its messages; set when it
+    #: is opened.
     expires_at: Moment | None = None
     #: Its watermark: the place of the last message that formation has covered; 0 for none.
     formed_through: int = Field(default=0, ge=0)
     #: The summary of older messages, and the place of the last message it covers; 0 for none.
     summary: Text = ""
     summary_through: int = Field(default=0, ge=0)
-    #: Where formation made the title: the place of the last message that it was made from. 0 where somebody set it.
+    #: Where formation made the title: the place of the last message that it was made from. 0 where
+    #: somebody set it.
     title_through: int = Field(default=0, ge=0)
     #: The last summary that ``summarise`` made.
     task_summary: TaskSummary | None = None
@@ -224,7 +232,9 @@ class Thread(Record):
     prepared: PreparedEpisode | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return the name with the audience, so that each audience can use a name once; None without a name."""
+        """Return the name with the audience, so that each audience can use a name once; None
+        without a name.
+        """
         return None if self.name is None else _thread_identity(self.name, self.audience)
 
     @classmethod
@@ -279,7 +289,9 @@ class Message(Record):
     removed: tuple[Span, ...] = ()
 
     def without_spans(self, spans: Iterable[Span]) -> Message | None:
-        """Return this message without some of its parts; None if that leaves neither words nor a tool's call or result."""
+        """Return this message without some of its parts; None if that leaves neither words nor a
+        tool's call or result.
+        """
         spans = united(spans)
         content = cut(self.content, [one for one in spans if one.path is None])
         texts = {
@@ -319,12 +331,15 @@ class ToolCall(Value):
     output: TextOrData = ""
     success: bool = True
     called_at: Moment | None = None
-    #: Characters of inputs and output that were cut off; a JSON value that was cut is its JSON text.
+    #: Characters of inputs and output that were cut off; a JSON value that was cut is its JSON
+    #: text.
     cut: int = Field(default=0, ge=0)
 
 
 class Episode(Record):
-    """The record of a finished run: goal, actions and outcome. It never changes, except by retention and erasure."""
+    """The record of a finished run: goal, actions and outcome. It never changes, except by
+    retention and erasure.
+    """
 
     type: ClassVar[RecordType] = RecordType.EPISODE
 
@@ -370,7 +385,9 @@ class Episode(Record):
         )
 
     def passage_text(self) -> str:
-        """Return goal, summary, tags and tools, each on a line of its own; empty ones are left out."""
+        """Return goal, summary, tags and tools, each on a line of its own; empty ones are left
+        out.
+        """
         tools = " ".join(call.tool for call in self.tool_calls)
         return "\n".join(
             part for part in (self.goal, self.summary, " ".join(self.tags), tools) if part

@@ -1,4 +1,6 @@
-"""Passages (texts that recall can find) as rows for its index, and the sources that are quoted with them."""
+"""Passages (texts that recall can find) as rows for its index, and the sources that are quoted with
+them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ REFRESH = 0.3
 
 
 class Use(Value):
-    """The use of a memory: how often and when it was placed in a prompt; stored beside it, without versions."""
+    """The use of a memory: how often and when it was placed in a prompt; stored beside it, without
+    versions.
+    """
 
     #: Strength at the moment of last use, from 0 to 1.
     strength: float = Field(default=1.0, ge=0.0, le=1.0)
@@ -57,12 +61,16 @@ class Use(Value):
         return self.strength, None if self.used_at is None else micros(self.used_at), self.count
 
     def strength_at(self, now: datetime, learnt: datetime) -> float:
-        """Return a memory's strength after its decay since the last use, or since it was learnt; nothing is stored."""
+        """Return a memory's strength after its decay since the last use, or since it was learnt;
+        nothing is stored.
+        """
         since = max(now - (learnt if self.used_at is None else self.used_at), timedelta())
         return float(self.strength * 0.5 ** (since / HALF_LIFE))
 
     def seen(self, now: datetime, learnt: datetime) -> Use:
-        """Return this use as of the given hour: it is not counted, and the strength then and later stays what it was."""
+        """Return this use as of the given hour: it is not counted, and the strength then and later
+        stays what it was.
+        """
         # Recall takes the strength at the full hour.
         hour = max(now.replace(minute=0, second=0, microsecond=0), self.used_at or learnt)
         return Use(strength=self.strength_at(hour, learnt), used_at=hour, count=self.count)
@@ -108,11 +116,13 @@ class PassageRow(NamedTuple):
     learnt: int = 0
     #: When it stopped being active; None while it is.
     ended: int | None = None
-    #: The stored body of a record with data; empty if that is larger than ``DATA_BODY``, None if there is no data.
+    #: The stored body of a record with data; empty if that is larger than ``DATA_BODY``, None if
+    #: there is no data.
     data: str | None = None
 
 
-#: The most characters of a body whose data an index keeps; larger ones are read when a filter needs them.
+#: The most characters of a body whose data an index keeps; larger ones are read when a filter needs
+#: them.
 DATA_BODY = 8_192
 
 
@@ -126,7 +136,8 @@ def data_body(type_: str, body: str) -> str | None:
 class PassageRows(Sequence[PassageRow]):
     """Passage rows stored as columns, so that a large shelf needs no object for each passage.
 
-    A hundred thousand tuples make the garbage collector look at all of them again and again while they are made.
+    A hundred thousand tuples make the garbage collector look at all of them again and again while
+    they are made.
     """
 
     __slots__ = ("_columns",)
@@ -136,7 +147,9 @@ class PassageRows(Sequence[PassageRow]):
 
     @classmethod
     def of(cls, parts: Iterable[Sequence[tuple[Any, ...]]]) -> PassageRows:
-        """Join several lists of rows; each row has its values in the order of ``PassageRow``'s fields."""
+        """Join several lists of rows; each row has its values in the order of ``PassageRow``'s
+        fields.
+        """
         columns: list[list[Any]] = [[] for _ in PassageRow._fields]
         for part in parts:
             for column, values in zip(columns, zip(*part, strict=True), strict=bool(part)):
@@ -172,7 +185,8 @@ class ShelfDelta:
     mark: int
     #: This is the entire shelf; drop everything cached of it.
     whole: bool
-    #: Added or changed passages; a changed passage is repeated as a whole. Engines return ``PassageRows``.
+    #: Added or changed passages; a changed passage is repeated as a whole. Engines return
+    #: ``PassageRows``.
     rows: Sequence[PassageRow]
     #: Ids that left.
     gone: Sequence[bytes]
@@ -183,7 +197,9 @@ class ShelfDelta:
 
 
 def usable_mark(mark: int | None, renewed: int) -> int | None:
-    """Return the revision of a cached shelf; None if there is none, or if the shelf was renewed since."""
+    """Return the revision of a cached shelf; None if there is none, or if the shelf was renewed
+    since.
+    """
     return None if mark is None or mark < renewed else mark
 
 

@@ -1,4 +1,6 @@
-"""Profiles with the sources of their fields; and the schemas, agents and service keys of a tenant."""
+"""Profiles with the sources of their fields; and the schemas, agents and service keys of a
+tenant.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from memoranda.model.redactions import escaped
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Document, Moment, Name, Text, comparable
 
-#: The sources of a value: for a list that is not empty, one entry for each item; for any other value, one entry.
-#: An empty entry means that people or programs set the value.
+#: The sources of a value: for a list that is not empty, one entry for each item; for any other
+#: value, one entry. An empty entry means that people or programs set the value.
 Grounds: TypeAlias = tuple[tuple[UUID, ...], ...]
 
 
@@ -34,9 +36,11 @@ def joined(sources: Iterable[UUID]) -> tuple[UUID, ...]:
 
 
 def of_change(before: Any, held: Grounds, after: Any, given: Grounds) -> Grounds:
-    """Return the sources of a value that replaces another, given those of each place; an item that stays keeps its own.
+    """Return the sources of a value that replaces another, given those of each place; an item that
+    stays keeps its own.
 
-    A part of an object may be unchanged, so a changed object keeps its earlier sources and gets the new ones.
+    A part of an object may be unchanged, so a changed object keeps its earlier sources and gets the
+    new ones.
     """
     if comparable(before) == comparable(after):
         return _more(held, given[0]) if not isinstance(after, (list, tuple)) else held
@@ -70,7 +74,9 @@ def _of_items(
 
 
 def said_again(value: Any, held: Grounds, again: Any, given: Grounds) -> Grounds:
-    """Return the sources of a value when it, or some of its items, was stated again; items without sources get none."""
+    """Return the sources of a value when it, or some of its items, was stated again; items without
+    sources get none.
+    """
     if not isinstance(value, (list, tuple)):
         return _more(held, given[0]) if comparable(value) == comparable(again) else held
     items = {comparable(item) for item in again} if isinstance(again, (list, tuple)) else set()
@@ -112,7 +118,8 @@ def without(
 
 #: One document that is patched, or ever new notes.
 UpdateMode: TypeAlias = Literal["patch", "insert"]
-#: When it is formed: once a thread has been silent for a while, only when it closes, or only on request.
+#: When it is formed: once a thread has been silent for a while, only when it closes, or only on
+#: request.
 Trigger: TypeAlias = Literal["silence", "close", "request"]
 
 
@@ -128,7 +135,8 @@ class ProfileDocument(Record):
     #: 0 of a document that is not stored, because memories hold all that it shows.
     version: int = Field(default=1, ge=0)
     schema_name: Name = "Profile"
-    #: The version of the schema that the body was last checked against; empty where none was configured.
+    #: The version of the schema that the body was last checked against; empty where none was
+    #: configured.
     schema_hash: str = Field(default="", max_length=64)
     body: Document = Field(default_factory=dict)
     #: Fields that a person set; only people change them.
@@ -149,7 +157,9 @@ class ProfileDocument(Record):
         return self
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return the schema's name with the audience: each audience has one document for a schema."""
+        """Return the schema's name with the audience: each audience has one document for a
+        schema.
+        """
         audience = self.audience
         return (self.schema_name, audience.kind.value, audience.agent, list(audience.groups))
 
@@ -161,7 +171,9 @@ class ProfileDocument(Record):
         return all_of(self.grounds)
 
     def grounds_of(self, name: str) -> Grounds:
-        """Return a field's sources: one tuple for each item, empty if people or programs set the item."""
+        """Return a field's sources: one tuple for each item, empty if people or programs set the
+        item.
+        """
         return self.grounds.get(name) or ((),) * places(self.body.get(name))
 
     def following(self, earlier: Record) -> Any:
@@ -170,7 +182,8 @@ class ProfileDocument(Record):
         )
 
     def without(self, gone_of: Callable[[Any], Container[UUID]]) -> ProfileDocument | None:
-        """Return this document without fields that lost all their sources, and without earlier versions, or None.
+        """Return this document without fields that lost all their sources, and without earlier
+        versions, or None.
 
         ``gone_of`` returns the sources that a value, or an item of a list, lost.
         """
@@ -197,7 +210,9 @@ class ProfileDocument(Record):
         )
 
     def without_places(self, pointers: Collection[str]) -> ProfileDocument | None:
-        """Return this document without the values and items of lists at these JSON pointers, or None if nothing is left."""
+        """Return this document without the values and items of lists at these JSON pointers, or
+        None if nothing is left.
+        """
         body, grounds = dict(self.body), dict(self.grounds)
         for name, value in self.body.items():
             at = f"/body/{escaped(name)}"
@@ -267,7 +282,8 @@ class Key(Record):
     roles: tuple[Name, ...] = ()
     #: The one owner that it opens; every owner of the tenant where none is named.
     opens: Owner | None = None
-    #: The part of the secret that may be shown, by which people tell keys apart; empty if the caller made the secret.
+    #: The part of the secret that may be shown, by which people tell keys apart; empty if the
+    #: caller made the secret.
     prefix: str = Field(default="", max_length=32)
     #: viewer, editor or admin; None of a key that was stored before there were roles.
     role: KeyRole | None = None
@@ -290,7 +306,9 @@ class Key(Record):
         return None if self.revoked_at is not None else (self.name,)
 
     def names(self) -> frozenset[Owner]:
-        """Return the users and groups that it names; their whole erasure takes their names out of it."""
+        """Return the users and groups that it names; their whole erasure takes their names out of
+        it.
+        """
         users = {*(self.owners or ()), *((self.person,) if self.person else ())}
         named = {OwnerKind.USER: users, OwnerKind.GROUP: {*(self.groups or ())}}
         found = {

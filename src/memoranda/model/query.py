@@ -1,4 +1,6 @@
-"""Filters for reads, and the results of reads: pages, history, hits of recall, and facts about a whole book."""
+"""Filters for reads, and the results of reads: pages, history, hits of recall, and facts about a
+whole book.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from memoranda.model.messages import Message
 from memoranda.model.quotations import Excerpt, FindExcerpt, excerpt_at, listed_lines
 from memoranda.model.records import Owner, Record, RecordType, View
 
-#: Words of a question, and the stretches of time that they may mean, each up to its end; microseconds since the epoch.
+#: Words of a question, and the stretches of time that they may mean, each up to its end;
+#: microseconds since the epoch.
 Times = Sequence[tuple[str, Sequence[tuple[int, int]]]]
 
 
@@ -29,13 +32,15 @@ class Filter:
 
     types: frozenset[RecordType] | None = None
     kinds: frozenset[str] | None = None
-    #: Records whose kind begins with this: of items their namespace, as ``namespace_text`` writes its first labels.
+    #: Records whose kind begins with this: of items their namespace, as ``namespace_text`` writes
+    #: its first labels.
     kind_prefix: str | None = None
     statuses: frozenset[str] | None = None
     thread: UUID | None = None
     #: Of other threads than this.
     not_thread: UUID | None = None
-    #: Threads that a job forms (turns into memories), if they have messages that are not formed, and these messages.
+    #: Threads that a job forms (turns into memories), if they have messages that are not formed,
+    #: and these messages.
     unformed: bool = False
     #: The holder of this key or name only.
     slots: tuple[bytes, ...] | None = None
@@ -54,20 +59,24 @@ class Filter:
     tags: frozenset[str] | None = None
     #: With one of these trusts.
     trust: frozenset[str] | None = None
-    #: What was true at this moment: memories valid then, active or superseded since; records without validity pass.
+    #: What was true at this moment: memories valid then, active or superseded since; records
+    #: without validity pass.
     as_of: datetime | None = None
     #: What the book knew at this moment: stored by then, and active then.
     known_at: datetime | None = None
-    #: Memories whose ``valid_to`` had not passed at this moment; commitments stay, since what is overdue is still owed.
+    #: Memories whose ``valid_to`` had not passed at this moment; commitments stay, since what is
+    #: overdue is still owed.
     current_at: datetime | None = None
     #: Records that had expired at this moment; for upkeep.
     expired_at: datetime | None = None
     #: Records that cite one of these.
     sources: frozenset[UUID] | None = None
-    #: A test of a memory's or message's content: those that fail it are left out where nothing else of theirs has text. It is a
-    #: shortcut, so that they need not be built: some that fail it may be there.
+    #: A test of a memory's or message's content: those that fail it are left out where nothing else
+    #: of theirs has text. It is a shortcut, so that they need not be built: some that fail it may
+    #: be there.
     touches: Callable[[str], bool] | None = None
-    #: Only records that were withdrawn, such as deleted items; a caller of a book cannot ask for them.
+    #: Only records that were withdrawn, such as deleted items; a caller of a book cannot ask for
+    #: them.
     withdrawn: bool = False
     #: Of memories, those that are pinned.
     pinned: bool = False
@@ -78,7 +87,9 @@ class Filter:
 
     @property
     def by_places(self) -> bool:
-        """True if the filter selects the messages of one thread; these are ordered by their places."""
+        """True if the filter selects the messages of one thread; these are ordered by their
+        places.
+        """
         return self.thread is not None and self.types == frozenset({RecordType.MESSAGE})
 
 
@@ -89,7 +100,8 @@ class Page:
     records: tuple[Record, ...]
     #: Give it to the next call; None at the end.
     cursor: str | None
-    #: On the first page of what forming makes: how many conversations wait to be formed, which this view sees.
+    #: On the first page of what forming makes: how many conversations wait to be formed, which this
+    #: view sees.
     waiting: int = 0
 
     def __iter__(self) -> Iterator[Record]:
@@ -129,14 +141,16 @@ class Source:
 
     id: UUID
     type: RecordType
-    #: Who said or did it, and "from tool" or "from web" where that was neither user nor operator: 'user "Mallory", from web'.
+    #: Who said or did it, and "from tool" or "from web" where that was neither user nor operator:
+    #: 'user "Mallory", from web'.
     by: str
     at: datetime
     quote: str
     #: The sources of this source.
     sources: tuple[Source, ...] = ()
-    #: True if it is not in the book any more: it was removed by age, or not imported, and the quote is the one the record kept;
-    #: or the words quoted from it were forgotten, and the quote is empty.
+    #: True if it is not in the book any more: it was removed by age, or not imported, and the quote
+    #: is the one the record kept; or the words quoted from it were forgotten, and the quote is
+    #: empty.
     gone: bool = False
 
 
@@ -186,7 +200,8 @@ class Hit:
     rank: int
     #: Each word of the question that it holds, with its share of the words score.
     words: tuple[tuple[str, float], ...] = ()
-    #: The cosine of its vector and the question's, 0 if it has none; None if no vectors were compared.
+    #: The cosine of its vector and the question's, 0 if it has none; None if no vectors were
+    #: compared.
     cosine: float | None = None
     #: Of a memory: its strength when found, which raised its score, and how often it was used.
     strength: float | None = None
@@ -202,7 +217,8 @@ class Hit:
     near_words: tuple[tuple[str, float], ...] = ()
     #: The chance that it answers the question, from 0 to 1; None where the question was ignored.
     confidence: float | None = None
-    #: True for a memory whose time is over: its end or, of what lay ahead when it was said, its last day has passed.
+    #: True for a memory whose time is over: its end or, of what lay ahead when it was said, its
+    #: last day has passed.
     past: bool = False
     #: Finds its excerpt; without it, that is the whole text.
     find_excerpt: FindExcerpt | None = field(
@@ -227,7 +243,9 @@ class Hit:
 
     @property
     def excerpt(self) -> Excerpt:
-        """The part of a long text with most of the question's words; its beginning without any; all of a short text."""
+        """The part of a long text with most of the question's words; its beginning without any; all
+        of a short text.
+        """
         if self.find_excerpt is None:
             return excerpt_at(self.text, 0, len(self.text))
         return self.find_excerpt(self.text, self.words, self.near_words)
@@ -266,7 +284,8 @@ class MissingHit:
     because: WhyMissing
     #: The same for people, with its figures.
     reason: str
-    #: Its place among all that answer, and what that counted; nothing where it does not answer at all.
+    #: Its place among all that answer, and what that counted; nothing where it does not answer at
+    #: all.
     rank: int | None = None
     score: float | None = None
     #: What that score consists of, as in ``Hit.terms``.
@@ -308,7 +327,7 @@ class Scan(NamedTuple):
     limit: int
 
 
-# ── facts about a whole book ─────────────────────────────────────────────────────────────────────────────────────────
+# ── facts about a whole book ──────────────────────────────────────────────────────────────────────
 
 #: Called with the pages done and the total.
 Progress: TypeAlias = Callable[[int, int], None]

@@ -25,7 +25,8 @@ class Excerpt:
         return self.text
 
 
-#: Returns the excerpt of a text by the question's words that it holds, and by those of which it holds a near word.
+#: Returns the excerpt of a text by the question's words that it holds, and by those of which it
+#: holds a near word.
 FindExcerpt: TypeAlias = Callable[[str, Shares, Shares], Excerpt]
 
 
@@ -36,7 +37,9 @@ def excerpt_at(text: str, start: int, end: int) -> Excerpt:
 
 
 def quote(text: str, length: int = 300, *, around: str = "") -> str:
-    """Return a text shortened to the length shown as evidence: its beginning, or what stands around some of its words."""
+    """Return a text shortened to the length shown as evidence: its beginning, or what stands around
+    some of its words.
+    """
     if len(text) <= length:
         return text
     at = text.find(around)

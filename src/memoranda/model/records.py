@@ -1,4 +1,6 @@
-"""The common fields of all records (owner, audience, trust, version); views of readers, and limits of writes."""
+"""The common fields of all records (owner, audience, trust, version); views of readers, and limits
+of writes.
+"""
 
 from __future__ import annotations
 
@@ -103,9 +105,11 @@ class Audience(Value):
         return not set(self.groups).isdisjoint(view.groups)
 
     def within(self, wider: Audience, view: View) -> bool:
-        """True if every reader of this audience is also a reader of ``wider``, as far as a view can tell.
+        """True if every reader of this audience is also a reader of ``wider``, as far as a view can
+        tell.
 
-        Which groups an agent is in only the agent's own view says; the owner decides for every agent.
+        Which groups an agent is in only the agent's own view says; the owner decides for every
+        agent.
         """
         if wider.kind is AudienceKind.GLOBAL:
             return True
@@ -122,7 +126,9 @@ WIDEST_FIRST = tuple(reversed(AudienceKind))
 
 
 class View(Value):
-    """The identity of a reader: an agent with its groups, a program without either, or the owner in person."""
+    """The identity of a reader: an agent with its groups, a program without either, or the owner in
+    person.
+    """
 
     agent: Name | None = None
     groups: tuple[Name, ...] = Field(default=(), max_length=100)
@@ -151,7 +157,9 @@ def with_expired(view: View) -> View:
 
 
 def narrowest(audiences: Iterable[Audience], view: View) -> Audience:
-    """Return the audience that lies within all the given ones; raise ``InvalidInput`` if there is none."""
+    """Return the audience that lies within all the given ones; raise ``InvalidInput`` if there is
+    none.
+    """
     found = EVERYONE
     for audience in audiences:
         if audience.within(found, view):
@@ -197,12 +205,14 @@ def lowest(trusts: Iterable[Trust]) -> Trust:
     return max(trusts, key=_ORDER.__getitem__)
 
 
-#: The kind of a memory that says what the assistant promised and has not done yet; it is valid until it is due.
+#: The kind of a memory that says what the assistant promised and has not done yet; it is valid
+#: until it is due.
 COMMITMENT = "commitment"
 DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "note", COMMITMENT)
 
 
-#: The limits on the number of active memories: the fields of the errors that say that one is reached.
+#: The limits on the number of active memories: the fields of the errors that say that one is
+#: reached.
 CAPS = frozenset({"memories_per_agent", "memories_per_owner", "archived_per_owner"})
 
 
@@ -334,7 +344,9 @@ class Limits(Value):
         return None if self.thread_hours is None else at + timedelta(hours=self.thread_hours)
 
     def expiry(self, kind: str, at: datetime) -> datetime | None:
-        """Return when a memory of a kind expires that was said at this moment; None if it does not."""
+        """Return when a memory of a kind expires that was said at this moment; None if it does
+        not.
+        """
         days = self.kind_days.get(kind)
         return None if days is None else at + timedelta(days=days)
 
@@ -376,7 +388,9 @@ def slot_of(type_: RecordType, *identity: Any) -> bytes:
 
 
 def external_link(owner: Owner, type_: RecordType, external_id: str) -> UUID:
-    """Return the id under which links find an owner's records of one type that have an external id."""
+    """Return the id under which links find an owner's records of one type that have an external
+    id.
+    """
     return UUID(
         bytes=slot_digest(canonical(["external id", *owner.parts, type_.value, external_id])),
         version=5,
@@ -387,7 +401,9 @@ R = TypeVar("R", bound="Record")
 
 
 class Record(Value):
-    """One version of one record. Its content is a value; the book holds which version is current."""
+    """One version of one record. Its content is a value; the book holds which version is
+    current.
+    """
 
     type: ClassVar[RecordType]
 
@@ -401,7 +417,9 @@ class Record(Value):
     withdrawn: bool = False
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return the values that must be unique among an owner's living records of this type, or None."""
+        """Return the values that must be unique among an owner's living records of this type, or
+        None.
+        """
         return None
 
     def slot(self) -> bytes | None:
@@ -410,27 +428,39 @@ class Record(Value):
         return None if parts is None or self.withdrawn else slot_of(self.type, *parts)
 
     def rests_on(self) -> tuple[UUID, ...]:
-        """Return the ids of the source records; if they are all erased, this record is erased too."""
+        """Return the ids of the source records; if they are all erased, this record is erased
+        too.
+        """
         return ()
 
     def stands_on(self) -> tuple[UUID, ...]:
-        """Return the ids of this version's sources; ``rests_on`` adds those of earlier versions, for erasure."""
+        """Return the ids of this version's sources; ``rests_on`` adds those of earlier versions,
+        for erasure.
+        """
         return self.rests_on()
 
     def links(self) -> tuple[UUID, ...]:
-        """Return the ids that an engine links to this record: ``rests_on``, and the link of an external id."""
+        """Return the ids that an engine links to this record: ``rests_on``, and the link of an
+        external id.
+        """
         return self.rests_on()
 
     def following(self, earlier: Record) -> Any:
-        """Return this record as the next version after ``earlier``; it keeps the sources of earlier versions."""
+        """Return this record as the next version after ``earlier``; it keeps the sources of earlier
+        versions.
+        """
         return self
 
     def passage_text(self) -> str | None:
-        """Return the text by which recall finds this record; None if recall does not search such records."""
+        """Return the text by which recall finds this record; None if recall does not search such
+        records.
+        """
         return None
 
     def __repr__(self) -> str:
-        """Return the type, id, beginning of the text, and status on one line; ``model_dump`` has all fields."""
+        """Return the type, id, beginning of the text, and status on one line; ``model_dump`` has
+        all fields.
+        """
         named = (getattr(self, name, None) for name in ("title", "name", "line", "schema_name"))
         text = self.passage_text() or next(filter(None, named), "")
         status = "undone" if self.withdrawn else getattr(self, "status", None)
@@ -446,7 +476,9 @@ class Record(Value):
 
 
 def past_of(record: Record, earlier: Record) -> tuple[UUID, ...]:
-    """Return the sources that only earlier versions of a record have, after a new version is added."""
+    """Return the sources that only earlier versions of a record have, after a new version is
+    added.
+    """
     now = set(record.stands_on())
     return tuple(
         dict.fromkeys(id for id in (*earlier.rests_on(), *record.rests_on()) if id not in now)

@@ -1,4 +1,6 @@
-"""Redactions: parts of messages and of the strings in documents that are taken out for good; and the traces of a fact."""
+"""Redactions: parts of messages and of the strings in documents that are taken out for good; and
+the traces of a fact.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from memoranda.model.memories import Memory
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import Span, micros, moment
 
-#: Fields of a native form whose strings a program needs as they are: ids, types, names of tools and models, times.
+#: Fields of a native form whose strings a program needs as they are: ids, types, names of tools and
+#: models, times.
 _KEPT: Final = frozenset(
     {
         *("id", "tool_call_id", "tool_use_id", "toolCallId", "call_id", "response_id", "run_id"),
@@ -41,7 +44,8 @@ class Redaction:
     #: The id of the message, or of another record with strings in JSON.
     message: UUID
     spans: tuple[Span, ...]
-    #: The version of the record that the places belong to; None: they are places in the record as it was said.
+    #: The version of the record that the places belong to; None: they are places in the record as
+    #: it was said.
     version: int | None = None
     #: Of an item: when the value was stored that has these places; None: the present one.
     at: datetime | None = None
@@ -57,7 +61,8 @@ class Erasures:
     redactions: tuple[Redaction, ...] = ()
 
 
-#: Why a part of a record tells a fact. Those of ``TAKEN`` are taken; the others are listed, and taken when they are named.
+#: Why a part of a record tells a fact. Those of ``TAKEN`` are taken; the others are listed, and
+#: taken when they are named.
 QUOTE: Final = "a source's quote"
 SENTENCE: Final = "a sentence with all words of it"
 #: Where the assistant or a tool repeats it, in a table, a list or a call.
@@ -66,7 +71,8 @@ ONE_WORD: Final = "its only word"
 SOMEBODY_ELSE: Final = "all its words, of somebody else"
 #: The reasons for which a part is taken without being asked for.
 TAKEN: Final = frozenset({QUOTE, SENTENCE, VALUE})
-#: Where a language model was asked; its name has the version of the record, so that it can be taken without asking again.
+#: Where a language model was asked; its name has the version of the record, so that it can be taken
+#: without asking again.
 BY_MODEL: Final = "a language model finds it told here"
 #: Of an item: it goes whole if this is named.
 ITS_NAME: Final = "its namespace and name"
@@ -118,7 +124,8 @@ class Trace:
 class Asking:
     """The cost of asking a language model if records without the value of a fact still tell it."""
 
-    #: The records that share a word or a topic with it and are asked about, newest first, and how many older ones are not.
+    #: The records that share a word or a topic with it and are asked about, newest first, and how
+    #: many older ones are not.
     records: int
     left_out: int
     calls: int
@@ -149,15 +156,18 @@ class Traces:
     spans: tuple[Telling, ...] = ()
     #: Parts that are taken only if the call names them.
     listed: tuple[Telling, ...] = ()
-    #: The episodes and threads that were looked through, with their versions: they lose no other parts.
+    #: The episodes and threads that were looked through, with their versions: they lose no other
+    #: parts.
     looked: Mapping[UUID, int] = field(default_factory=dict)
     #: The records that go, with what rests on them alone, as far as the view may see them.
     goes: tuple[Trace, ...] = ()
-    #: The records that stay without a part: profiles without items, threads without their summary or title.
+    #: The records that stay without a part: profiles without items, threads without their summary
+    #: or title.
     changes: tuple[Trace, ...] = ()
     #: What goes, counted by place.
     removed: Mapping[str, int] = field(default_factory=dict)
-    #: What stays and has to do with it: somebody else's with the same value, a source in other words, another agent's.
+    #: What stays and has to do with it: somebody else's with the same value, a source in other
+    #: words, another agent's.
     still_tells: tuple[Trace, ...] = ()
     #: How many more there are than ``still_tells`` names.
     more: int = 0
@@ -189,7 +199,9 @@ class Traces:
 def strings_of(
     native: Any, pointer: str = "", *, kept: Collection[str] = _KEPT
 ) -> Iterator[tuple[str, str]]:
-    """Yield each string and number in JSON with its JSON pointer, without the fields that a program needs as they are."""
+    """Yield each string and number in JSON with its JSON pointer, without the fields that a program
+    needs as they are.
+    """
     if isinstance(native, str):
         yield pointer, native
     elif isinstance(native, (int, float)) and not isinstance(native, bool):
@@ -204,7 +216,8 @@ def strings_of(
 
 
 def with_strings(native: Any, texts: Mapping[str, str | None], pointer: str = "") -> Any:
-    """Return JSON with other texts in place of the strings at these JSON pointers; those with None are left out.
+    """Return JSON with other texts in place of the strings at these JSON pointers; those with None
+    are left out.
 
     A number that loses its text becomes null.
     """
@@ -232,9 +245,11 @@ def with_strings(native: Any, texts: Mapping[str, str | None], pointer: str = ""
 def cut_strings(
     data: Any, strings: Mapping[str | None, str], spans: Collection[Span], removed: Sequence[Span]
 ) -> tuple[Any, tuple[Span, ...]]:
-    """Return JSON without parts of its strings, and all that was taken out of it, as places in what was said.
+    """Return JSON without parts of its strings, and all that was taken out of it, as places in what
+    was said.
 
-    A string of which nothing is left goes: its field is unset, and the later entries of its list move up.
+    A string of which nothing is left goes: its field is unset, and the later entries of its list
+    move up.
     """
     texts: dict[str, str | None] = {}
     taken = [*spans]
@@ -276,7 +291,9 @@ def united(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def as_said(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
-    """Return spans of a record as it is now as spans of the record as it was said, before ``removed`` was taken out."""
+    """Return spans of a record as it is now as spans of the record as it was said, before
+    ``removed`` was taken out.
+    """
     found = []
     for one in spans:
         path = _pointer_as_said(one.path, removed)
@@ -286,7 +303,9 @@ def as_said(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def as_now(spans: Iterable[Span], removed: Sequence[Span]) -> tuple[Span, ...]:
-    """Return spans of a record as it was said as spans of the record as it is now; what was ``removed`` is left out."""
+    """Return spans of a record as it was said as spans of the record as it is now; what was
+    ``removed`` is left out.
+    """
     found = []
     for one in spans:
         gaps = [gap for gap in removed if gap.path == one.path]
@@ -365,7 +384,9 @@ def dump_redactions(redactions: Iterable[Redaction]) -> list[Any]:
 
 
 def load_redactions(given: Iterable[Any]) -> Iterator[Redaction]:
-    """Yield redactions from JSON that ``dump_redactions`` made; raise an error for anything else."""
+    """Yield redactions from JSON that ``dump_redactions`` made; raise an error for anything
+    else.
+    """
     for id, places, *at in given:
         spans = (
             Span(start=start, end=end, path=path[0] if path else None)
@@ -375,7 +396,9 @@ def load_redactions(given: Iterable[Any]) -> Iterator[Redaction]:
 
 
 def joined(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
-    """Return redactions of records as they were said, with one for each record, and for each value of an item."""
+    """Return redactions of records as they were said, with one for each record, and for each value
+    of an item.
+    """
     found: dict[tuple[UUID, datetime | None], tuple[Span, ...]] = {}
     for one in redactions:
         key = one.message, one.at

@@ -37,7 +37,8 @@ class ReplicaFacts:
     #: Members that store documents, and those that only vote.
     members: int
     arbiters: int
-    #: How many hours of changes the primary keeps for members that come back; None if this user may not see it.
+    #: How many hours of changes the primary keeps for members that come back; None if this user may
+    #: not see it.
     oplog_hours: float | None
     answer_seconds: float
     #: Names of the book's own views that something else has.

@@ -1,4 +1,6 @@
-"""What a book keeps beside the owners' records: restrictions, uses of keys, lines about reads; and all that it stores about one owner."""
+"""What a book keeps beside the owners' records: restrictions, uses of keys, lines about reads; and
+all that it stores about one owner.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from memoranda.model.book_rows import OwnerPieces
 from memoranda.model.language_models import Spent
 from memoranda.model.records import Owner, Record, Trust
 
-#: The name that is noted of persons who read what is theirs with a token, which has no name but theirs.
+#: The name that is noted of persons who read what is theirs with a token, which has no name but
+#: theirs.
 SELF = "the person"
 #: The name that is noted of programs on the book's own machine.
 LOCAL = "local"
@@ -22,7 +25,9 @@ RESTRICTING = ("restrict", "unrestrict")
 
 
 class Caller(NamedTuple):
-    """A caller of the book's verbs: a name, the surface of the call, and the trust with which it acts at most."""
+    """A caller of the book's verbs: a name, the surface of the call, and the trust with which it
+    acts at most.
+    """
 
     name: str
     surface: str
@@ -64,7 +69,9 @@ class Restriction:
 
 @dataclass(frozen=True, slots=True)
 class ReadNote:
-    """A read that is to be noted: who asked what kind of thing about whom, when, by which surface; never content."""
+    """A read that is to be noted: who asked what kind of thing about whom, when, by which surface;
+    never content.
+    """
 
     at: datetime
     tenant: str
@@ -90,7 +97,9 @@ class ReadLine:
 
 
 class ReadLines(NamedTuple):
-    """A page of lines about reads, oldest first, and the cursor of the next page; None at the end."""
+    """A page of lines about reads, oldest first, and the cursor of the next page; None at the
+    end.
+    """
 
     lines: tuple[ReadLine, ...]
     cursor: str | None
@@ -100,7 +109,8 @@ class Holding(NamedTuple):
     """A record of another owner, as far as it is about this one."""
 
     record: Record
-    #: True if the erasure of the owner takes the record; False if it loses only its part about the owner.
+    #: True if the erasure of the owner takes the record; False if it loses only its part about the
+    #: owner.
     goes: bool
     #: The names of the fields that are about others, and are left out of an export.
     left_out: frozenset[str] = frozenset()

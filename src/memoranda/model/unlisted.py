@@ -1,4 +1,6 @@
-"""Unlisted sources: a record stores their number and a digest of them, and the table of links stores their ids."""
+"""Unlisted sources: a record stores their number and a digest of them, and the table of links
+stores their ids.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ class Unlisted(Value):
     digest: str = Field(pattern=r"^[0-9a-f]{32}$")
     #: True of the group of what only earlier versions of the record have as sources.
     past: bool = False
-    #: The version of the record that changed the group last, and the sources that it added and dropped. A version that
-    #: makes a group names none.
+    #: The version of the record that changed the group last, and the sources that it added and
+    #: dropped. A version that makes a group names none.
     version: int = Field(ge=1)
     added: tuple[UUID, ...] = ()
     dropped: tuple[UUID, ...] = ()
@@ -67,7 +69,9 @@ class Unlisted(Value):
         )
 
     def settled(self, version: int) -> Unlisted:
-        """Return the group without an earlier version's additions and removals, for a version that did not change it."""
+        """Return the group without an earlier version's additions and removals, for a version that
+        did not change it.
+        """
         if self.version == version or not (self.added or self.dropped):
             return self
         return self.model_copy(update={"added": (), "dropped": ()})
@@ -78,7 +82,9 @@ def _hex(total: int) -> str:
 
 
 class SourcePage(NamedTuple):
-    """A part of the unlisted sources of a record: those among some ids, if given; those after one id, up to a limit."""
+    """A part of the unlisted sources of a record: those among some ids, if given; those after one
+    id, up to a limit.
+    """
 
     among: Sequence[UUID] | None = None
     after: UUID = UUID(int=0)
@@ -92,13 +98,17 @@ Grouped: TypeAlias = list[tuple[UUID, UUID]]
 
 
 def unlisted_of(record: object) -> tuple[Unlisted, ...]:
-    """Return the groups of a record's unlisted sources, those of earlier versions as well; most records have none."""
+    """Return the groups of a record's unlisted sources, those of earlier versions as well; most
+    records have none.
+    """
     found: tuple[Unlisted, ...] = getattr(record, "unlisted", ())
     return found
 
 
 def are_counted(record: object, members: Mapping[UUID, Collection[UUID]]) -> bool:
-    """True if these are the groups of a record's unlisted sources, each with as many and the same as the record says."""
+    """True if these are the groups of a record's unlisted sources, each with as many and the same
+    as the record says.
+    """
     groups = unlisted_of(record)
     return members.keys() == {group.id for group in groups} and all(
         g.has(members[g.id]) for g in groups
@@ -106,13 +116,17 @@ def are_counted(record: object, members: Mapping[UUID, Collection[UUID]]) -> boo
 
 
 def with_earlier(groups: tuple[Unlisted, ...], earlier: object) -> tuple[Unlisted, ...]:
-    """Return the groups of a next version: its own, and those that only the version before it has."""
+    """Return the groups of a next version: its own, and those that only the version before it
+    has.
+    """
     own = {group.id for group in groups}
     return (*groups, *(group for group in unlisted_of(earlier) if group.id not in own))
 
 
 def to_list(sources: Sequence[UUID], best: UUID | None) -> tuple[UUID, ...]:
-    """Return the sources to list: all where they are few, else the first, the best of those between, and the last."""
+    """Return the sources to list: all where they are few, else the first, the best of those
+    between, and the last.
+    """
     if len(sources) <= MOST_LISTED:
         return tuple(sources)
     middle = () if best is None else (best,)
@@ -120,16 +134,20 @@ def to_list(sources: Sequence[UUID], best: UUID | None) -> tuple[UUID, ...]:
 
 
 def between(sources: Sequence[UUID]) -> Sequence[UUID]:
-    """Return the sources of which the best one is listed: neither the first ones nor the last ones."""
+    """Return the sources of which the best one is listed: neither the first ones nor the last
+    ones.
+    """
     return sources[FIRST:-_LAST] if len(sources) > MOST_LISTED else ()
 
 
 def listed_again(
     entry: tuple[UUID, ...], groups: MutableMapping[UUID, frozenset[UUID]]
 ) -> tuple[UUID, ...]:
-    """Return an entry that lists as many sources as it should after some were lost: the group gives its oldest ones.
+    """Return an entry that lists as many sources as it should after some were lost: the group gives
+    its oldest ones.
 
-    The entry ends with the id of its group, if there is one; a group that is left without sources leaves the entry.
+    The entry ends with the id of its group, if there is one; a group that is left without sources
+    leaves the entry.
     """
     own = next((id for id in entry if id in groups), None)
     if own is None:

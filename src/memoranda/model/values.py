@@ -27,8 +27,8 @@ from pydantic import (
 
 from memoranda.errors import InvalidInput
 
-#: Random bytes are drawn many at a time: each draw releases the interpreter lock, and taking it back makes a caller
-#: wait for the thread that holds it.
+#: Random bytes are drawn many at a time: each draw releases the interpreter lock, and taking it
+#: back makes a caller wait for the thread that holds it.
 _DRAWN = 8192
 
 
@@ -57,7 +57,9 @@ _maker = _Maker()
 
 
 def _begin_anew() -> None:
-    """Reset ``new_id`` in a forked process, which must not repeat its parent's ids or wait for its lock."""
+    """Reset ``new_id`` in a forked process, which must not repeat its parent's ids or wait for its
+    lock.
+    """
     global _maker
     _maker = _Maker()
 
@@ -72,7 +74,9 @@ def new_id() -> UUID:
 
 
 def derived_id(at: datetime, identity: bytes) -> UUID:
-    """Return an identifier that is the same whenever it is derived from the same time and identity."""
+    """Return an identifier that is the same whenever it is derived from the same time and
+    identity.
+    """
     tail = int.from_bytes(blake2b(identity, digest_size=10, person=b"derived id").digest(), "big")
     value = (
         (int(at.timestamp() * 1000) & (1 << 48) - 1) << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64
@@ -94,7 +98,9 @@ def request_digest(request: bytes) -> bytes:
 
 
 def operation_key(operation: bytes) -> bytes:
-    """Return the key of an operation's portable digests; it can be made from the operation id only."""
+    """Return the key of an operation's portable digests; it can be made from the operation id
+    only.
+    """
     return blake2b(operation, digest_size=32, person=b"operation").digest()
 
 
@@ -104,7 +110,9 @@ def schema_digest(parameters: bytes) -> str:
 
 
 def keyed(secret: bytes, purpose: str, *parts: bytes) -> bytes:
-    """Return a digest of several parts under the book's secret; other divisions into parts give other digests."""
+    """Return a digest of several parts under the book's secret; other divisions into parts give
+    other digests.
+    """
     state = blake2b(digest_size=SIZE, key=secret, person=purpose.encode()[:16])
     for part in parts:
         state.update(len(part).to_bytes(8, "little"))
@@ -129,8 +137,9 @@ _MICROSECOND = timedelta(microseconds=1)
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
-#: Most programs use few models, so each is built when it is first used. Pydantic before 2.14 can build one in two threads at
-#: once, and then checks by another model meanwhile; there all are built at once.
+#: Most programs use few models, so each is built when it is first used. Pydantic before 2.14 can
+#: build one in two threads at once, and then checks by another model meanwhile; there all are built
+#: at once.
 _BUILDS_ONE_AT_A_TIME = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 
 
@@ -202,7 +211,9 @@ def _data(value: Any) -> Any:
 
 
 def json_text(value: Any, depth: int = DATA_DEPTH) -> str:
-    """Return a value as JSON in few characters; raise ValueError with the reason if it is not JSON."""
+    """Return a value as JSON in few characters; raise ValueError with the reason if it is not
+    JSON.
+    """
     _walk(value, 0, depth)
     try:
         return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -243,7 +254,8 @@ def _utc(value: datetime) -> datetime:
 Text = Annotated[str, Strict(), AfterValidator(_text)]
 #: Text that says something.
 FilledText = Annotated[str, Strict(), AfterValidator(_filled)]
-#: A short line that identifies: just characters, compared exactly, never split or matched by pattern.
+#: A short line that identifies: just characters, compared exactly, never split or matched by
+#: pattern.
 Name = Annotated[str, Strict(), AfterValidator(_name)]
 #: The caller's own id for a record.
 ExternalId = Annotated[str, Strict(), AfterValidator(_external_id)]
@@ -271,7 +283,9 @@ _SHOWN = 80
 
 
 def shown(text: str, length: int = _SHOWN) -> str:
-    """Return the beginning of a text on one line and in quotes, to be printed; what is cut is replaced by …"""
+    """Return the beginning of a text on one line and in quotes, to be printed; what is cut is
+    replaced by …
+    """
     line = " ".join(text[: 4 * length].split())
     is_whole = len(line) <= length and len(text) <= 4 * length
     return repr(line if is_whole else line[:length].rstrip() + "…")
@@ -315,7 +329,9 @@ def canonical(value: Any) -> bytes:
 
 
 def comparable(value: Any) -> Hashable:
-    """Return a hashable value that is equal exactly if the JSON values are equal: 1 equals 1.0 and not true."""
+    """Return a hashable value that is equal exactly if the JSON values are equal: 1 equals 1.0 and
+    not true.
+    """
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, dict):
@@ -327,7 +343,9 @@ def comparable(value: Any) -> Hashable:
 
 
 def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> InvalidInput:
-    """Return the ``InvalidInput`` for a pydantic error; it names the field and says what is wrong with it."""
+    """Return the ``InvalidInput`` for a pydantic error; it names the field and says what is wrong
+    with it.
+    """
     first = exc.errors(include_url=False, include_context=False)[0]
     path = at
     for part in first["loc"]:
@@ -356,7 +374,9 @@ def expired(record: Any, at: datetime | None) -> bool:
 
 
 def gone(record: Any, at: datetime | None) -> bool:
-    """True if a record has expired and is not a thread's, which explanations, forgetting and formation still see."""
+    """True if a record has expired and is not a thread's, which explanations, forgetting and
+    formation still see.
+    """
     return expired(record, at) and record.type in EXPIRING
 
 
@@ -365,9 +385,11 @@ class Span(Value):
 
     start: int = Field(ge=0)
     end: int = Field(ge=1)
-    #: The JSON pointer of the string in a message's native form or a memory's ``data``; None: the text of the message.
+    #: The JSON pointer of the string in a message's native form or a memory's ``data``; None: the
+    #: text of the message.
     path: Text | None = None
-    #: True if nothing was left of the string, so that it left its list and the later entries moved up.
+    #: True if nothing was left of the string, so that it left its list and the later entries moved
+    #: up.
     unlisted: bool = False
 
     @model_validator(mode="after")

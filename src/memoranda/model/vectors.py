@@ -1,4 +1,6 @@
-"""Embeddings: the identity of an embedding model, its vectors as bytes, and the sets of vectors in a book."""
+"""Embeddings: the identity of an embedding model, its vectors as bytes, and the sets of vectors in
+a book.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ EMBED = "embed"
 LARGEST_DIMENSION = 65_536
 
 _SCALE_BYTES = 4
-#: The largest number of a vector's dimensions as stored: one signed byte, without the lowest, so that signs mirror.
+#: The largest number of a vector's dimensions as stored: one signed byte, without the lowest, so
+#: that signs mirror.
 _MOST = 127
 
 #: The versions of records that were read; None: whichever they have.
@@ -99,7 +102,9 @@ def embed_job(name: str) -> JobDraft:
 
 
 def pack_vector(unit: NDArray[np.float32]) -> bytes:
-    """Return a unit vector as it is stored: a little-endian float32 scale, then one signed byte for each dimension."""
+    """Return a unit vector as it is stored: a little-endian float32 scale, then one signed byte for
+    each dimension.
+    """
     return pack_vectors(unit[np.newaxis])[0]
 
 
@@ -119,7 +124,9 @@ def pack_vectors(units: NDArray[np.float32]) -> list[bytes]:
 
 
 def unpack_vectors(packed: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """Return scales, and an array with one row of numbers for each stored vector; scale times row is the vector."""
+    """Return scales, and an array with one row of numbers for each stored vector; scale times row
+    is the vector.
+    """
     dimension = len(packed[0]) - _SCALE_BYTES if packed else 0
     rows = np.frombuffer(b"".join(packed), dtype=_layout(dimension))
     return rows["scale"].astype(np.float32), np.ascontiguousarray(rows["numbers"])

@@ -1,4 +1,6 @@
-"""Language models of any provider: sends each request once, parses its answer strictly and reports its cost."""
+"""Language models of any provider: sends each request once, parses its answer strictly and reports
+its cost.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,6 @@
-"""Parses the one JSON object in a model's answer, alone, in a code fence or within prose; what is no such object is reported."""
+"""Parses the one JSON object in a model's answer, alone, in a code fence or within prose; what is
+no such object is reported.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _WORDS: Final = {"string": "text", "object": "{…}"}
 
 
 def answer_outline(schema: Mapping[str, Any]) -> str:
-    """Return the outline of a JSON Schema: ``{notes: [{content, kind: fact | note}], title}``. A name alone is a text."""
+    """Return the outline of a JSON Schema: ``{notes: [{content, kind: fact | note}], title}``. A
+    name alone is a text.
+    """
     return _outline(schema, dict(schema.get("$defs", {})))
 
 
@@ -52,7 +56,8 @@ LONGEST_ANSWER = 1_000_000
 
 #: The beginning of JSON in prose: a brace before a name, or a list of objects.
 _START = re.compile(r'\{\s*"|\[\s*\{')
-#: Prose may contain {}: an empty object counts only if the answer has nothing else except a code fence.
+#: Prose may contain {}: an empty object counts only if the answer has nothing else except a code
+#: fence.
 _EMPTY = re.compile(r"(?:```\w*\s*)?\{\s*\}(?:\s*```)?")
 #: Thoughts that some models write before their answer; they may contain drafts.
 _THOUGHT = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
@@ -60,11 +65,15 @@ _DOCUMENT = TypeAdapter(Document)
 
 
 class Unreadable(ValueError):
-    """The answer has no usable value. The message is for the model and quotes nothing of its answer."""
+    """The answer has no usable value. The message is for the model and quotes nothing of its
+    answer.
+    """
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """Return the only JSON object in an answer; it must be complete, and may be within prose or a code fence."""
+    """Return the only JSON object in an answer; it must be complete, and may be within prose or a
+    code fence.
+    """
     if len(text) > LONGEST_ANSWER:
         raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
     answer = _THOUGHT.sub("", text, count=1).strip()
@@ -112,7 +121,9 @@ def _decoded(answer: str, start: int) -> tuple[Any, int]:
 
 
 def _storable(value: dict[str, Any]) -> dict[str, Any]:
-    """Check that the object can be stored (size, depth, text) and return a copy; raise ``Unreadable`` if it cannot."""
+    """Check that the object can be stored (size, depth, text) and return a copy; raise
+    ``Unreadable`` if it cannot.
+    """
     try:
         return _DOCUMENT.validate_python(value)
     except ValidationError as exc:

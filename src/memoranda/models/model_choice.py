@@ -1,4 +1,6 @@
-"""Chooses language models: one named by the settings, or the application's own, with a time limit."""
+"""Chooses language models: one named by the settings, or the application's own, with a time
+limit.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class OwnModels:
         self._limit = TimeLimit(seconds)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Ask once; every exception that is none of ours becomes ``ModelFailed``, which names its class only.
+        """Ask once; every exception that is none of ours becomes ``ModelFailed``, which names its
+        class only.
 
         An answer that has only a text is read for the JSON object in it.
         """
@@ -100,7 +103,8 @@ class ModelsSettings(Value):
 def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models | None:
     """Return the chosen models, by default those of the settings; None for no language model.
 
-    ``choice`` is ``provider:model``, a model of PydanticAI, a mapping of tasks to such, or any ``Models``.
+    ``choice`` is ``provider:model``, a model of PydanticAI, a mapping of tasks to such, or any
+    ``Models``.
     """
     chosen = settings or ModelsSettings()
     if choice is None and chosen.use != NONE:

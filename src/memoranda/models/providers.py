@@ -1,4 +1,6 @@
-"""Language models of any provider, through PydanticAI; and the translation of providers' errors into ours."""
+"""Language models of any provider, through PydanticAI; and the translation of providers' errors
+into ours.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def model_of(model: Any) -> Any:
 
 
 def enforces_schemas(model: Any) -> bool | None:
-    """Return whether the model's provider can enforce the schema of an answer; None if one of several models answers."""
+    """Return whether the model's provider can enforce the schema of an answer; None if one of
+    several models answers.
+    """
     try:
         return bool(model.profile.get("supports_json_schema_output", False))
     except NotImplementedError:
@@ -129,7 +133,9 @@ _NOTHING = "(nothing)"
 
 
 class RemoteModels:
-    """Sends requests, with limits of time and of parallel requests; errors are the same for all providers."""
+    """Sends requests, with limits of time and of parallel requests; errors are the same for all
+    providers.
+    """
 
     def __init__(
         self,
@@ -202,7 +208,9 @@ class RemoteModels:
                     self._entered = entered.pop_all()
 
     async def _any_response(self, model: Any, request: ModelRequest) -> Any:
-        """Return the response; a provider that refuses a schema which nobody asked for by name is asked for text from then on."""
+        """Return the response; a provider that refuses a schema which nobody asked for by name is
+        asked for text from then on.
+        """
         held = self._is_held(model)
         try:
             return await self._response(model, request, held)
@@ -230,7 +238,8 @@ class RemoteModels:
         settings = self._settings_for(model, request)
         try:
             async with asyncio.timeout(self._seconds):
-                # Not instrumented: an application that traces its agents must not thereby record these texts.
+                # Not instrumented: an application that traces its agents must not thereby record
+                # these texts.
                 return await ask(
                     model,
                     messages,
@@ -250,11 +259,14 @@ class RemoteModels:
             failure = ModelDown(
                 f"{model.model_name} sent a reply that is not an answer ({type(exc).__name__})"
             )
-        # Raised outside of the handler and without a cause: a provider's message may quote the request.
+        # Raised outside of the handler and without a cause: a provider's message may quote the
+        # request.
         raise failure
 
     def _messages(self, request: ModelRequest, held: bool) -> list[Any]:
-        """Return the messages of a request: the question, then each unusable answer with its faults."""
+        """Return the messages of a request: the question, then each unusable answer with its
+        faults.
+        """
         of = pydantic_ai("messages")
         instructions = _instructions(request, held)
 
@@ -299,7 +311,9 @@ class RemoteModels:
 
 
 def _instructions(request: ModelRequest, held: bool) -> str:
-    """Return the beginning of every prompt of a task; it is always the same text, so that providers cache it."""
+    """Return the beginning of every prompt of a task; it is always the same text, so that providers
+    cache it.
+    """
     return (
         request.instructions
         if held
@@ -340,7 +354,9 @@ def _usage(model: Any, response: Any) -> Usage:
 
 
 def _price(response: Any) -> Decimal | None:
-    """Return the price from the provider, else from the bundled table of prices; None if neither has it."""
+    """Return the price from the provider, else from the bundled table of prices; None if neither
+    has it.
+    """
     used = response.usage
     if used.cost is not None:
         return Decimal(used.cost)

@@ -40,7 +40,8 @@ def absences(
     hits: Sequence[Hit],
     field: Field,
 ) -> tuple[MissingHit, ...]:
-    """Explain why each of these ids is no hit; without ids, explain it for the passages right after the hits.
+    """Explain why each of these ids is no hit; without ids, explain it for the passages right after
+    the hits.
 
     ``records`` has the ids that the view may see, and ``field`` has all passages of the view.
     """

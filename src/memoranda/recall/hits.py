@@ -1,4 +1,6 @@
-"""Hits: matches with their records, ranked; repetitions and cited sources are folded into the best one."""
+"""Hits: matches with their records, ranked; repetitions and cited sources are folded into the best
+one.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _END = expression(r"(?<=\w)[.!…]+$")
 
 
 class RankedPassage(NamedTuple):
-    """A match with its record and its final score: the best match has 1, and more by its strength."""
+    """A match with its record and its final score: the best match has 1, and more by its
+    strength.
+    """
 
     record: Record
     found: Match
@@ -37,10 +41,11 @@ class RankedPassage(NamedTuple):
 
 
 def enough_to_fold(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
-    """Return enough of the first matches to fill ``limit`` hits after repetitions are folded in; None if too few.
+    """Return enough of the first matches to fill ``limit`` hits after repetitions are folded in;
+    None if too few.
 
-    ``spare`` more are returned if memories are among them. Each match that repeats the words of an earlier one allows
-    one more, and every other match with the same words is returned too.
+    ``spare`` more are returned if memories are among them. Each match that repeats the words of an
+    earlier one allows one more, and every other match with the same words is returned too.
     """
     kin: set[int] = set()
     again = more = 0
@@ -56,7 +61,8 @@ def enough_to_fold(found: Sequence[Match], limit: int, spare: int) -> list[Match
 def folded(ranked: Sequence[RankedPassage]) -> Iterator[tuple[RankedPassage, tuple[Folded, ...]]]:
     """Yield the passages that become hits, in their order, each with the passages folded into it.
 
-    The best passage of a group becomes the hit. The others are related to that one, not to each other.
+    The best passage of a group becomes the hit. The others are related to that one, not to each
+    other.
     """
     if not _may_fold(ranked):
         for one in ranked:
@@ -92,7 +98,9 @@ def _may_fold(ranked: Sequence[RankedPassage]) -> bool:
 
 
 def _sources(record: Record) -> tuple[UUID, ...]:
-    """Return a memory's sources, unless there are many: those say more than the memory and stay hits of their own."""
+    """Return a memory's sources, unless there are many: those say more than the memory and stay
+    hits of their own.
+    """
     if isinstance(record, Memory) and len(record.sources) <= MOST_CITED:
         return record.sources
     return ()
@@ -131,7 +139,9 @@ STRENGTH = 0.1
 
 @dataclass(frozen=True, slots=True)
 class FoundRecords:
-    """Matches with the records that were read for them, their uses, and the records that they cite."""
+    """Matches with the records that were read for them, their uses, and the records that they
+    cite.
+    """
 
     found: Sequence[tuple[UUID, Match]]
     records: Mapping[UUID, Record]
@@ -150,7 +160,9 @@ def whole_of(found: Iterable[Match]) -> float:
 
 
 def ranked(read: FoundRecords, now: datetime, *, pinned_first: bool) -> list[RankedPassage]:
-    """Return the matches that have a record, best first; the strength of a memory is taken at the full hour."""
+    """Return the matches that have a record, best first; the strength of a memory is taken at the
+    full hour.
+    """
     hour = now.replace(minute=0, second=0, microsecond=0)
     whole = read.whole
     passages = []
@@ -274,7 +286,9 @@ _NEWEST_SHARE = 5
 async def most_used(
     engine: Readable, owner: Owner, view: View, limit: int, only: Filter
 ) -> tuple[Hit, ...]:
-    """Return the memories most often used; some of the ``limit`` hits are reserved for the newest memories."""
+    """Return the memories most often used; some of the ``limit`` hits are reserved for the newest
+    memories.
+    """
     statuses = HELD if only.statuses is None else only.statuses
     of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
     reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0

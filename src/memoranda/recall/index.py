@@ -1,4 +1,6 @@
-"""The in-memory index of a shelf (an owner's passages with one audience), and the bounded cache of such indexes."""
+"""The in-memory index of a shelf (an owner's passages with one audience), and the bounded cache of
+such indexes.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,10 @@ class IndexState(NamedTuple):
 class ShelfIndex:
     """The index of one shelf.
 
-    Any thread may call ``apply``: one call waits for another. A search needs no lock and may run in another thread
-    at the same time: the contents are one tuple, which ``apply`` never changes and replaces by a single assignment.
-    If the tuple is the same before and after a search, the search saw all of a delta or nothing.
+    Any thread may call ``apply``: one call waits for another. A search needs no lock and may run in
+    another thread at the same time: the contents are one tuple, which ``apply`` never changes and
+    replaces by a single assignment. If the tuple is the same before and after a search, the search
+    saw all of a delta or nothing.
     """
 
     __slots__ = ("_applying", "_fields", "_threads", "state", "weighed")
@@ -108,7 +111,9 @@ class ShelfIndex:
         return self.state.segments
 
     def field(self, others: Sequence[ShelfIndex] = ()) -> Field:
-        """Return the passages of this shelf and others as one field, cached until one of these shelves changes."""
+        """Return the passages of this shelf and others as one field, cached until one of these
+        shelves changes.
+        """
         shelves = (self.segments(), *(other.segments() for other in others))
         name = tuple(id(other) for other in others)
         kept = self._fields.get(name)
@@ -163,13 +168,15 @@ class ShelfCache:
     def __init__(self, limit: int, forget_words: Callable[[], None]) -> None:
         #: Most bytes that the indexes may take together.
         self._limit = limit
-        #: Empties other caches that may contain erased words, also when another process erased them.
+        #: Empties other caches that may contain erased words, also when another process erased
+        #: them.
         self._forget_words = forget_words
         #: Least recently read first.
         self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
         self._sizes: dict[int, int] = {}
         self._locks: dict[int, asyncio.Lock] = {}
-        #: The owner's cached shelves. A shelf that storage no longer lists was erased, perhaps by another process.
+        #: The owner's cached shelves. A shelf that storage no longer lists was erased, perhaps by
+        #: another process.
         self._shelves_of: dict[Owner, dict[int, Audience]] = {}
         self._owners: dict[int, Owner] = {}
         #: Counts calls of ``clear``.
@@ -195,7 +202,8 @@ class ShelfCache:
     def touch(self, owner: Owner, view: View, numbers: Set[int]) -> bool:
         """Mark these shelves as just read. False if one of them is not cached any more.
 
-        ``numbers`` are all shelves that the view has now: other cached ones that it could read were erased.
+        ``numbers`` are all shelves that the view has now: other cached ones that it could read were
+        erased.
         """
         self._drop_erased(owner, view, numbers)
         if not numbers <= self._indexes.keys():
@@ -209,13 +217,16 @@ class ShelfCache:
     async def look(
         self, engine: Passages, owner: Owner, view: View, pick: Pick, *, bare: bool = False
     ) -> Sight:
-        """Pick in a view's indexes if they are up to date, and read the picked records at the same moment.
+        """Pick in a view's indexes if they are up to date, and read the picked records at the same
+        moment.
 
-        If a filter needs data that is not cached, that is read first. ``bare``: without uses and sources.
+        If a filter needs data that is not cached, that is read first. ``bare``: without uses and
+        sources.
         """
         while True:
             unread: list[DataUnread] = []
-            # The engine may read twice, and picking brings the indexes up to date: it gets the same changes again.
+            # The engine may read twice, and picking brings the indexes up to date: it gets the same
+            # changes again.
             marks: dict[int, int | None] = {}
             cached = partial(self._noted_mark, marks)
             choose = partial(self._chosen, pick=pick, unread=unread)
@@ -235,7 +246,8 @@ class ShelfCache:
     def _chosen(
         self, deltas: Sequence[tuple[Shelf, ShelfDelta]], pick: Pick, unread: list[DataUnread]
     ) -> Sequence[UUID] | None:
-        """Bring the indexes up to date, pick in them, and return the ids to read; None if one loses something or gains much.
+        """Bring the indexes up to date, pick in them, and return the ids to read; None if one loses
+        something or gains much.
 
         Called in a worker thread of the engine.
         """
@@ -245,7 +257,8 @@ class ShelfCache:
             if index is None or delta.whole or delta.large or len(delta.rows) > _MANY_ROWS:
                 return None
             if delta.gone:
-                # These passages may have been erased, and other caches are emptied on the event loop alone.
+                # These passages may have been erased, and other caches are emptied on the event
+                # loop alone.
                 return None
             index.apply(delta)
             shelves.append(index)
@@ -264,10 +277,11 @@ class ShelfCache:
     async def update(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int
     ) -> list[ShelfIndex] | None:
-        """Apply the deltas and return the view's indexes; None if one was dropped: then read the deltas again.
+        """Apply the deltas and return the view's indexes; None if one was dropped: then read the
+        deltas again.
 
-        ``deltas`` are of all shelves that the view has. ``clears`` is the value of that counter before they were
-        read: if it has changed, they may contain erased passages.
+        ``deltas`` are of all shelves that the view has. ``clears`` is the value of that counter
+        before they were read: if it has changed, they may contain erased passages.
         """
         numbers = {shelf.number for shelf, _ in deltas}
         self._drop_erased(owner, view, numbers)
@@ -292,7 +306,9 @@ class ShelfCache:
     async def _apply(
         self, owner: Owner, shelf: Shelf, delta: ShelfDelta, clears: int
     ) -> ShelfIndex | None:
-        """Return the shelf's index at the delta's mark or later. None if it was dropped since the delta was read."""
+        """Return the shelf's index at the delta's mark or later. None if it was dropped since the
+        delta was read.
+        """
         index = self._indexes.get(shelf.number)
         if index is not None and index.mark >= delta.mark:
             self._indexes.move_to_end(shelf.number)
@@ -348,7 +364,9 @@ class ShelfCache:
             self._sizes[number] = size
 
     def _evict(self, keep: Set[int]) -> None:
-        """Drop the indexes that were not read for the longest time until the rest fits, but none of ``keep``."""
+        """Drop the indexes that were not read for the longest time until the rest fits, but none of
+        ``keep``.
+        """
         if self.nbytes <= self._limit:
             return
         for number in [number for number in self._indexes if number not in keep]:

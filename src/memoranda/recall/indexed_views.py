@@ -1,4 +1,6 @@
-"""Views through their indexes: keeps the indexes up to date, and lists, counts and groups the passages that meet a filter."""
+"""Views through their indexes: keeps the indexes up to date, and lists, counts and groups the
+passages that meet a filter.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,11 @@ _MANY = 20_000
 
 
 class IndexedViews:
-    """The passages of an engine's views, chosen through cached indexes. Tasks of one event loop share it.
+    """The passages of an engine's views, chosen through cached indexes. Tasks of one event loop
+    share it.
 
-    Every answer is of one moment. A view with a shelf that is too large to cache is answered by the engine itself.
+    Every answer is of one moment. A view with a shelf that is too large to cache is answered by the
+    engine itself.
     """
 
     def __init__(self, engine: Readable, *, index_bytes: int, forget: Callable[[], None]) -> None:
@@ -42,7 +46,9 @@ class IndexedViews:
     async def newest(
         self, owner: Owner, view: View, filter: Filter, limit: int, offset: int = 0
     ) -> list[Record]:
-        """Return the passages that meet a filter, the latest first by their time; among equals the highest id is first."""
+        """Return the passages that meet a filter, the latest first by their time; among equals the
+        highest id is first.
+        """
         only = self._only(view, filter)
 
         def pick(shelves: Sequence[ShelfIndex]) -> list[UUID]:
@@ -97,7 +103,9 @@ class IndexedViews:
         return found[0]
 
     async def kinds(self, owner: Owner, view: View, filter: Filter) -> dict[str | None, int]:
-        """Return the kinds of the passages that meet a filter (of items their namespaces), each with their number."""
+        """Return the kinds of the passages that meet a filter (of items their namespaces), each
+        with their number.
+        """
         only = self._only(view, filter)
         found: Counter[str | None] = Counter()
 
@@ -112,14 +120,19 @@ class IndexedViews:
         return dict(found)
 
     def _only(self, view: View, filter: Filter) -> PassageFilter:
-        """Return the filter that the indexes take; it leaves out what has expired at the view's moment, or now."""
+        """Return the filter that the indexes take; it leaves out what has expired at the view's
+        moment, or now.
+        """
         clock = self._engine.clock
         return listing_filter(filter, view.at or (None if clock is None else clock()))
 
     async def _picked(self, owner: Owner, view: View, pick: Pick) -> dict[UUID, Record] | None:
-        """Return the records that ``pick`` chooses in the view's indexes; None if a shelf is too large to be cached."""
+        """Return the records that ``pick`` chooses in the view's indexes; None if a shelf is too
+        large to be cached.
+        """
         shelves: list[ShelfIndex] = []
-        # The first pass applies the deltas and the second one picks. If others wrote in between, what is cached is used.
+        # The first pass applies the deltas and the second one picks. If others wrote in between,
+        # what is cached is used.
         for _ in range(2):
             clears = self.cache.clears
             sight = await self.cache.look(self._engine, owner, view, pick, bare=True)
@@ -133,7 +146,9 @@ class IndexedViews:
         return await self._engine.get(owner, view, picked)
 
     async def _reading_data(self, owner: Owner, view: View, work: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of ``work``, which is repeated when a filter needs data that is not cached."""
+        """Return the result of ``work``, which is repeated when a filter needs data that is not
+        cached.
+        """
         while True:
             try:
                 return await work()
@@ -169,7 +184,9 @@ async def beside(shelves: Sequence[ShelfIndex], pick: Pick) -> Sequence[UUID]:
 def _first(
     field: Field, places: Numbers, limit: int, *, down: bool, by_time: bool = False
 ) -> list[UUID]:
-    """Return the ids of these passages in order, the lowest or with ``down`` the highest first; ``by_time`` orders by time first."""
+    """Return the ids of these passages in order, the lowest or with ``down`` the highest first;
+    ``by_time`` orders by time first.
+    """
     if not limit or not len(places):
         return []
     halves = _halves(field, places)

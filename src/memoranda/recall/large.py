@@ -1,4 +1,6 @@
-"""Search of shelves too large for memory: the engine finds candidates, scored as if all passages were in memory."""
+"""Search of shelves too large for memory: the engine finds candidates, scored as if all passages
+were in memory.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ class ViewStatistics:
     living: int
     length: float
     near_length: float
-    #: The number of passages that contain each word of the question, then of those within each of its times.
+    #: The number of passages that contain each word of the question, then of those within each of
+    #: its times.
     holders: Sequence[int]
     vector_sum: NDArray[np.float64]
     with_vector: int
@@ -84,7 +87,9 @@ class CandidateField(Field):
 
     @cached_property
     def vectors_together(self) -> tuple[NDArray[np.float64], int]:
-        """The sum of the vectors of the whole view, not only of the candidates, and their number."""
+        """The sum of the vectors of the whole view, not only of the candidates, and their
+        number.
+        """
         return self._view.vector_sum, self._view.with_vector
 
     @cached_property
@@ -98,7 +103,9 @@ class CandidateField(Field):
 
 
 def _segment_of(found: Surroundings) -> tuple[Segment, Numbers]:
-    """Return the rows as a segment, each run of neighbours as a thread, and the rows with all their neighbours."""
+    """Return the rows as a segment, each run of neighbours as a thread, and the rows with all their
+    neighbours.
+    """
     segment = build(found.rows, {})
     following: dict[int, int] = {}
     complete: set[int] = set()
@@ -119,7 +126,9 @@ def _segment_of(found: Surroundings) -> tuple[Segment, Numbers]:
 
 @dataclass
 class _Measurements:
-    """Cached statistics of some large shelves, with the shelves' change counters (marks) at that time."""
+    """Cached statistics of some large shelves, with the shelves' change counters (marks) at that
+    time.
+    """
 
     marks: tuple[int, ...]
     measured: ShelfStatistics
@@ -152,7 +161,8 @@ class LargeShelfSearch:
         held: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
     ) -> CandidateField | None:
-        """Return the candidates of a view; ``large`` maps large shelves to marks, ``held`` are the indexes in memory.
+        """Return the candidates of a view; ``large`` maps large shelves to marks, ``held`` are the
+        indexes in memory.
 
         Passages of ``also`` are always among them. None if there are no candidates.
         """
@@ -179,7 +189,9 @@ class LargeShelfSearch:
         return CandidateField(found, _statistics(known, holders, others, asked.question))
 
     async def _measured(self, owner: Owner, view: View, large: Mapping[int, int]) -> _Measurements:
-        """Return measurements that are recent enough; a few more passages hardly change how rare words are."""
+        """Return measurements that are recent enough; a few more passages hardly change how rare
+        words are.
+        """
         shelves, marks = tuple(large), tuple(large.values())
         known = self._known.get((owner, shelves))
         if known is None or any(
@@ -199,7 +211,9 @@ class LargeShelfSearch:
         asked: SearchRequest,
         known: _Measurements,
     ) -> list[int]:
-        """Count the large shelves' passages that contain each word of the question, and those in each of its times."""
+        """Count the large shelves' passages that contain each word of the question, and those in
+        each of its times.
+        """
         words = [group.hashes for group in asked.question.groups]
         if asked.mode in (Mode.MEANING, Mode.RECENT):
             return [0] * (len(words) + len(asked.question.times))
@@ -252,7 +266,8 @@ def _statistics(
     measured = known.measured
     total, count = others.vectors_together
     if measured.sample:
-        # A sample represents all vectors, so each counts ``every`` times beside the vectors of the other shelves.
+        # A sample represents all vectors, so each counts ``every`` times beside the vectors of the
+        # other shelves.
         times = measured.every if count else 1
         total = known.vector_sum * times + (total if count else 0)
         count += len(measured.sample) * times

@@ -1,4 +1,6 @@
-"""Recall: brings the indexes of a view up to date, searches them for a question, and reads the records found."""
+"""Recall: brings the indexes of a view up to date, searches them for a question, and reads the
+records found.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ from memoranda.text.terms import forget_words
 
 #: Default of ``recall.index_bytes``: most memory that all indexes may take together.
 INDEX_BYTES = 512 * 1024 * 1024
-#: Default of ``recall.large_shelf``: shelves with at least so many passages are searched by the engine, if it can.
+#: Default of ``recall.large_shelf``: shelves with at least so many passages are searched by the
+#: engine, if it can.
 LARGE_SHELF = 200_000
 #: The longest question, in characters.
 QUESTION_LENGTH = 10_000
@@ -92,11 +95,11 @@ class Recall(IndexedViews):
     ) -> Hits:
         """Return the best passages for a question, best first.
 
-        ``vector`` is the question's vector and ``vectors`` names the set that it can be compared with. Without a
-        vector, or if the book reads another set, recall uses words alone. ``at_least`` leaves out hits with less
-        confidence. ``now`` is the moment of the question:
-        "last week" counts from it. ``why_not`` lists ids: for each that is no hit the result says why. If it is
-        empty, the result says why for the passages that come right after the hits.
+        ``vector`` is the question's vector and ``vectors`` names the set that it can be compared
+        with. Without a vector, or if the book reads another set, recall uses words alone.
+        ``at_least`` leaves out hits with less confidence. ``now`` is the moment of the question:
+        "last week" counts from it. ``why_not`` lists ids: for each that is no hit the result says
+        why. If it is empty, the result says why for the passages that come right after the hits.
         """
         if len(question) > QUESTION_LENGTH:
             raise LimitReached(
@@ -187,7 +190,9 @@ class Recall(IndexedViews):
         shelves: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
     ) -> CandidateField | None:
-        """Return the candidates of a view that has shelves too large for memory; None if no shelf is too large."""
+        """Return the candidates of a view that has shelves too large for memory; None if no shelf
+        is too large.
+        """
         large = {shelf.number: delta.mark for shelf, delta in deltas if delta.large}
         if not large or self._large is None:
             return None
@@ -196,8 +201,8 @@ class Recall(IndexedViews):
     async def _found(self, owner: Owner, view: View, request: SearchRequest) -> FoundRecords:
         """Search the view's indexes, and read the records of the matches."""
         shelves: list[ShelfIndex] = []
-        # The first pass applies the deltas and the second one searches. If others wrote in between, what is cached
-        # is searched as it is.
+        # The first pass applies the deltas and the second one searches. If others wrote in between,
+        # what is cached is searched as it is.
         for _ in range(2):
             clears = self.cache.clears
             sight = await self.cache.look(self._engine, owner, view, request.pick)

@@ -1,4 +1,6 @@
-"""A recall request as the indexes take it, and the times (days, weeks, months, years) that its question names."""
+"""A recall request as the indexes take it, and the times (days, weeks, months, years) that its
+question names.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,9 @@ _WORD: Final = re.compile(r"\w+")
 
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
-    """Return the forms of times; they are compiled with the first question, because most programs that import this ask none."""
+    """Return the forms of times; they are compiled with the first question, because most programs
+    that import this ask none.
+    """
     return tuple(
         re.compile(form, re.IGNORECASE)
         for form in (
@@ -140,7 +144,8 @@ _YEARS_BACK: Final = 12
 
 
 def times_of(question: str, now: datetime) -> Times:
-    """Return the times that a question names; a day also counts as its month and its year, each as a separate time.
+    """Return the times that a question names; a day also counts as its month and its year, each as
+    a separate time.
 
     So passages near a named day are found too, by its month, if there are none of that day.
     """
@@ -167,7 +172,9 @@ def words_in(plain_text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Replace letters that a regular expression takes for ASCII if it ignores case; the length stays the same."""
+    """Replace letters that a regular expression takes for ASCII if it ignores case; the length
+    stays the same.
+    """
     return text if text.isascii() else text.translate(_LOOKALIKES)
 
 
@@ -279,7 +286,8 @@ _REPEATED = 4
 #: Most candidates examined for one request, however many are folded.
 MOST_CANDIDATES = 4000
 
-#: The statuses read if the caller names none: those of current memories, and None for records without a status.
+#: The statuses read if the caller names none: those of current memories, and None for records
+#: without a status.
 _READ: frozenset[str | None] = STANDING | {None}
 _WITHDRAWN = frozenset({"withdrawn"})
 _MEMORIES = frozenset({RecordType.MEMORY.value})
@@ -318,7 +326,9 @@ class SearchRequest:
         return [id for id, _ in self.found]
 
     def search_in(self, field: Field, result: SearchRequest | None = None) -> None:
-        """Search a field (a sequence of passages) and store the matches in ``result``, by default in this request."""
+        """Search a field (a sequence of passages) and store the matches in ``result``, by default
+        in this request.
+        """
         result = result or self
         best = (
             self.best_in(field, self.limit)
@@ -334,7 +344,9 @@ class SearchRequest:
         result.found = [(UUID(bytes=hit.id), hit) for hit in best]
 
     def _enough(self, field: Field, result: SearchRequest) -> list[Match]:
-        """Return enough of the best matches to fill the limit after repetitions are folded into one hit."""
+        """Return enough of the best matches to fill the limit after repetitions are folded into one
+        hit.
+        """
         most = self.limit + self.spare + _REPEATED
         while True:
             found = self.best_in(field, most)
@@ -345,12 +357,15 @@ class SearchRequest:
             most *= 4
 
     def comparable(self, shelves: Sequence[ShelfIndex]) -> SearchRequest:
-        """Return this request; without its vector if the vectors of these shelves cannot be compared with it."""
+        """Return this request; without its vector if the vectors of these shelves cannot be
+        compared with it.
+        """
         names = {shelf.vectors for shelf in shelves} - {""}
         others = names - {self.vectors}
         self.reads = min(others or names, default="")
         if others:
-            # Recall has switched to another embedding's set: search by words until the caller has that embedder.
+            # Recall has switched to another embedding's set: search by words until the caller has
+            # that embedder.
             return replace(self, question=replace(self.question, vector=None))
         return self
 
@@ -359,7 +374,9 @@ class SearchRequest:
         return self.comparable(shelves).best_in(field_of(shelves), limit)
 
     def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
-        """Return the best ``limit`` matches in a field of passages; ``only`` replaces the request's own filter."""
+        """Return the best ``limit`` matches in a field of passages; ``only`` replaces the request's
+        own filter.
+        """
         only = self.only if only is None else only
         return search(
             field, self.question, limit=limit, only=only, mode=self.mode, vectors=self.vectors
@@ -369,7 +386,9 @@ class SearchRequest:
 async def parse_question(
     question: str, vector: NDArray[np.float32] | None, now: datetime
 ) -> SearchQuestion:
-    """Find the words and times that a question names; a long one is parsed in an operating-system thread."""
+    """Find the words and times that a question names; a long one is parsed in an operating-system
+    thread.
+    """
     if len(question) > _LONG_QUESTION:
         return await asyncio.to_thread(_parsed, question, vector, now)
     return _parsed(question, vector, now)
@@ -416,7 +435,9 @@ def passage_filter(
 
 
 def listing_filter(only: Filter, now: datetime | None) -> PassageFilter:
-    """Convert conditions into the filter of the passages that a list shows: of every status, unless one is asked for."""
+    """Convert conditions into the filter of the passages that a list shows: of every status, unless
+    one is asked for.
+    """
     filter = passage_filter(PASSAGE_TYPES if only.types is None else only.types, only, now)
     refused = _WITHDRAWN if only.as_of is None else TAKEN_BACK
     return replace(filter, statuses=only.statuses, not_statuses=refused)

@@ -1,1 +1,3 @@
-"""Secrets in text: keys, tokens, passwords, private keys, and numbers of cards, accounts and passports."""
+"""Secrets in text: keys, tokens, passwords, private keys, and numbers of cards, accounts and
+passports.
+"""

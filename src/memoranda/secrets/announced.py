@@ -1,4 +1,6 @@
-"""Secrets that a name announces: ``name = value`` in code and settings, and "my password is …" in several languages."""
+"""Secrets that a name announces: ``name = value`` in code and settings, and "my password is …" in
+several languages.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from memoranda.first_use import expression
 from memoranda.secrets.placeholders import is_common_word, is_placeholder, looks_random
 from memoranda.secrets.spans import Secret, SecretClass
 
-#: Names are searched in the text in lower case; where one begins and ends is the same in the text itself.
+#: Names are searched in the text in lower case; where one begins and ends is the same in the text
+#: itself.
 _PASSWORD: Final = (
     r"pass(?:words?|wd|phrase|code|wort|wörter)|(?<![a-z])pass(?![a-z])|(?<![a-z])pwd?(?![a-z])|kennwort|contrase(?:ñ|n|n\u0303)as?|"
     r"(?<![a-z])clave|mot de passe|(?<![a-z])senha"
@@ -26,7 +29,8 @@ _KEYS: Final = expression(
 )
 #: The most characters of such a word.
 _KEY_WORD: Final = 14
-#: A name may be a part of a longer one: ``DB_PASSWORD``, ``stripe.apiKey``; what follows it tells if the value is the secret.
+#: A name may be a part of a longer one: ``DB_PASSWORD``, ``stripe.apiKey``; what follows it tells
+#: if the value is the secret.
 _NAMED: Final = expression(
     _NAME
     + r"(?P<more>[\w-]{0,20})[\"'`*\]]{0,4}\s{0,3}(?P<sign>:=|=>|={1,3}|:|->|>)[ \t]{0,4}(?P<quote>\\?[\"'`]{1,3}|)"
@@ -105,7 +109,9 @@ def starts_of_names(folded: str, *, digits: bool) -> list[int]:
 
 
 def named(text: str, folded: str, starts: Iterable[int]) -> Iterator[Secret]:
-    """Yield the values of names such as ``password`` or ``api_key`` in code, settings and prose; ``folded`` is in lower case."""
+    """Yield the values of names such as ``password`` or ``api_key`` in code, settings and prose;
+    ``folded`` is in lower case.
+    """
     for place in starts:
         if (found := _NAMED.match(folded, place)) is not None and _is_name(found, folded):
             yield from _assigned(text, found)
@@ -209,7 +215,9 @@ def _is_beside(found: re.Match[str], value: str) -> bool:
 
 
 def _is_new(value: str) -> bool:
-    """True if a word without a name right before it looks like a password: letters, digits, and no placeholder."""
+    """True if a word without a name right before it looks like a password: letters, digits, and no
+    placeholder.
+    """
     drawn = any(map(str.isdigit, value)) or any(character in _SIGNS for character in value[1:-1])
     return drawn and any(map(str.isalpha, value)) and is_strong(value) and not is_placeholder(value)
 

@@ -1,4 +1,6 @@
-"""Numbers of passports, accounts and identity cards that their name announces, in several languages."""
+"""Numbers of passports, accounts and identity cards that their name announces, in several
+languages.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from memoranda.first_use import expression
 from memoranda.secrets.numbers import is_example, is_iban
 from memoranda.secrets.spans import Secret, SecretClass
 
-#: Characters between the name of a number and the number; a sentence's end or another number's name ends the search.
+#: Characters between the name of a number and the number; a sentence's end or another number's name
+#: ends the search.
 _REACH, _LONGEST = 60, 48
 _STOP: Final = expression(
     r"(?<!no)(?<!nr)(?<!num)(?<!núm)\.\s|[!?;\n]\s|order|ticket|tracking|invoice|customer|phone|kundennummer|bestell|pedido|factura|"
@@ -36,7 +39,9 @@ def _is_account(number: str) -> bool:
 
 
 def _is_identity(number: str) -> bool:
-    """True if a number has the letter that Spain computes for it, or the form of another country's."""
+    """True if a number has the letter that Spain computes for it, or the form of another
+    country's.
+    """
     plain = re.sub("[ .-]", "", number.upper())
     if plain[-1:].isalpha() and plain[-9:-1].lstrip("XYZ").isdigit() and len(plain) == 9:
         value = plain[:-1].replace("X", "0").replace("Y", "1").replace("Z", "2")
@@ -127,7 +132,9 @@ def numbered(text: str, folded: str) -> Iterator[Secret]:
 
 
 def _number_after(text: str, folded: str, start: int, one: _Announced) -> tuple[int, int] | None:
-    """Return where the first number after a name begins and ends; None if a sentence ends or something else is named before it."""
+    """Return where the first number after a name begins and ends; None if a sentence ends or
+    something else is named before it.
+    """
     stop = _STOP.search(folded, start, start + _REACH)
     reach = start + _REACH if stop is None else stop.start()
     for value in one.number.finditer(text, start, reach + _LONGEST):

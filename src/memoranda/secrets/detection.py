@@ -1,4 +1,6 @@
-"""Detection of secrets in a text by patterns and checksums; text without digits and telling words costs next to nothing."""
+"""Detection of secrets in a text by patterns and checksums; text without digits and telling words
+costs next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ _LOGINS: Final = ("login", "credential", "credencial", "zugangsdaten", "anmeldun
 _OF_LETTERS: Final = ("hf_", "npm_", "AKIA", "ASIA", "ghp_", "gho_", "ghs_")
 #: The fewest characters without a space that may hold a provider's key.
 _RUN: Final = 19
-#: Digits of other scripts, and signs that do not show or look like a space or a hyphen, for the reading of numbers.
+#: Digits of other scripts, and signs that do not show or look like a space or a hyphen, for the
+#: reading of numbers.
 _AS_NUMBERS: Final = {
     **{
         first + place: str(place)

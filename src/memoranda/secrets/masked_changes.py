@@ -23,7 +23,8 @@ def _record(record: Any) -> Any:
     return None if record is None else masked_record(record)
 
 
-#: The fields of each change that hold text. Names of agents, schemas and keys are an operator's, and stay.
+#: The fields of each change that hold text. Names of agents, schemas and keys are an operator's,
+#: and stay.
 _FIELDS: Final[Mapping[type[Any], Mapping[str, _Field]]] = {
     c.OpenThread: {"thread": _record},
     c.Append: {"messages": lambda messages: tuple(map(masked_record, messages))},

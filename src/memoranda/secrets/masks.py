@@ -1,4 +1,6 @@
-"""Masks in place of secrets: in texts and JSON values, and in records as models may see them or as they are stored."""
+"""Masks in place of secrets: in texts and JSON values, and in records as models may see them or as
+they are stored.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ _TELLING: Final = expression(
 )
 #: Digits of the least number in JSON that may be a card's.
 _LEAST_NUMBER: Final = 10**12
-#: Hashes of texts without a secret, since recall shows the same texts again; hashes are of this process alone and tell nothing.
+#: Hashes of texts without a secret, since recall shows the same texts again; hashes are of this
+#: process alone and tell nothing.
 _clean: set[int] = set()
 _MOST_CLEAN: Final = 50_000
 
@@ -104,7 +107,9 @@ def masked_data(value: Any, name: str = "") -> Any:
 
 
 def formed_data(value: Any, mode: SecretsMode) -> Any:
-    """Return a text or JSON that was formed with masks in place of secrets, unless the settings keep those."""
+    """Return a text or JSON that was formed with masks in place of secrets, unless the settings
+    keep those.
+    """
     return value if mode == "keep" else masked_data(value)
 
 
@@ -194,7 +199,8 @@ def masked_record(record: R, *, native: bool = True) -> R:
 
 
 def shown(records: Iterable[R], mode: SecretsMode, *, native: bool = True) -> list[R]:
-    """Return records as models may see them: with masks in place of secrets, unless the settings keep those.
+    """Return records as models may see them: with masks in place of secrets, unless the settings
+    keep those.
 
     Without ``native`` the forms that frameworks gave to messages stay whole.
     """
@@ -204,7 +210,9 @@ def shown(records: Iterable[R], mode: SecretsMode, *, native: bool = True) -> li
 
 
 async def masked_hits(hits: list[Hit]) -> None:
-    """Replace hits by what a model may see: their records, those folded into them, and quoted sources, with masks."""
+    """Replace hits by what a model may see: their records, those folded into them, and quoted
+    sources, with masks.
+    """
     for place, hit in enumerate(hits):
         record = hit.record
         if type(record) is Message and not hit.folded and not hit.sources:

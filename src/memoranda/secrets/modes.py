@@ -1,4 +1,6 @@
-"""The setting that says what is done with secrets: hide them from models, mask them before they are stored, or keep them."""
+"""The setting that says what is done with secrets: hide them from models, mask them before they are
+stored, or keep them.
+"""
 
 from __future__ import annotations
 

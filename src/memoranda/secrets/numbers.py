@@ -13,7 +13,8 @@ from memoranda.secrets.spans import Secret, SecretClass
 _DIGITS: Final = expression(
     r"(?<![\w.+#/%-])[0-9](?:[ .\u00a0-]?[0-9]){12,18}(?![\w%])(?![.-][0-9])"
 )
-#: What makes a number a part of a longer one: the beginning of an IBAN before it, or four more digits after it.
+#: What makes a number a part of a longer one: the beginning of an IBAN before it, or four more
+#: digits after it.
 _COUNTRY: Final = expression(r"[A-Za-z]{2}[0-9]{2}[ -]?$")
 _MORE: Final = expression(r"[ -][0-9]{4}(?![0-9/.])")
 _GROUPS: Final = expression(r"[0-9]+")
@@ -79,7 +80,9 @@ _IBAN: Final = expression(
 
 
 def cards(text: str, folded: str) -> Iterator[Secret]:
-    """Yield numbers of cards: an issuer's beginning and length, the right last digit, and no words that say otherwise."""
+    """Yield numbers of cards: an issuer's beginning and length, the right last digit, and no words
+    that say otherwise.
+    """
     for found in _DIGITS.finditer(text):
         groups = _GROUPS.findall(found.group())
         number = "".join(groups)
@@ -134,7 +137,9 @@ def _has_last_digit(number: str) -> bool:
 
 
 def ibans(text: str, folded: str) -> Iterator[Secret]:
-    """Yield international account numbers: the country's length, and a remainder of 1 by 97; but none that is called an example."""
+    """Yield international account numbers: the country's length, and a remainder of 1 by 97; but
+    none that is called an example.
+    """
     for found in _IBAN.finditer(text):
         start = found.start() - 2
         size = _IBAN_LENGTHS.get(text[start : found.start()].upper())

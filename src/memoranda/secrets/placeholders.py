@@ -1,4 +1,6 @@
-"""Values that stand where a secret would be: placeholders, variables, words, and numbers made for tests."""
+"""Values that stand where a secret would be: placeholders, variables, words, and numbers made for
+tests.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ def bits(value: str) -> float:
 
 
 def looks_random(value: str, least: int = 12) -> bool:
-    """True if a value looks as if a program drew it: long enough, of several sorts of characters, hardly repeating itself."""
+    """True if a value looks as if a program drew it: long enough, of several sorts of characters,
+    hardly repeating itself.
+    """
     if len(value) < least or bits(value) < min(3.0, math.log2(len(value)) - 0.8):
         return False
     parts = re.split("[_-]", value)

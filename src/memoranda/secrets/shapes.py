@@ -1,4 +1,6 @@
-"""Secrets that are known by their own shape: providers' keys and tokens, JWTs, private keys, credentials in addresses."""
+"""Secrets that are known by their own shape: providers' keys and tokens, JWTs, private keys,
+credentials in addresses.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from memoranda.first_use import expression
 from memoranda.secrets.placeholders import is_common_word, is_placeholder
 from memoranda.secrets.spans import Secret, SecretClass
 
-#: Every pattern begins at a border, so that a run of characters is tried once, and repeats one class of characters.
+#: Every pattern begins at a border, so that a run of characters is tried once, and repeats one
+#: class of characters.
 _BORDER: Final = r"(?<![A-Za-z0-9_])"
 _KEYS: Final = expression(
     _BORDER + r"(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
@@ -49,7 +52,8 @@ _BEARER: Final = expression(
 )
 _BASIC: Final = expression(r"\bbasic\s{1,3}([A-Za-z0-9+/]{12,}={0,2})", re.IGNORECASE)
 _CURL: Final = expression(r"(?:\s-u|--user)[ =]{1,3}[\"']?[\w.@+-]{1,80}:([^\s\"':]{4,100})")
-#: Passwords on command lines: ``mysql -uroot -pXy12``, ``echo Xy12 | sudo -S``, ``net use Z: \\\\host\\share Xy12 /user:…``.
+#: Passwords on command lines: ``mysql -uroot -pXy12``, ``echo Xy12 | sudo -S``, ``net use Z:
+#: \\\\host\\share Xy12 /user:…``.
 _MYSQL: Final = expression(
     r"\b(?:mysql\w{0,8}|mariadb\w{0,8}|sshpass|psql|mongo\w{0,8}|docker login|podman login|unzip|redis-cli)\b[^\n|;&]{0,120}?\s-[pPa]\s?[\"']?([^\s\"'<>-][^\s\"'<>]{4,80})"
 )
@@ -69,7 +73,8 @@ _BEGIN, _END = "-----BEGIN ", "-----END "
 _LABEL: Final = expression(r"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
 #: Lines of a private key without its last line.
 _BODY: Final = expression(r"(?:\s|\\n|\\r|[A-Za-z0-9+/=:,-])*+")
-#: The least digits or capitals of a provider's key after its prefix: text such as ``sk-learn-based-classifier`` has none.
+#: The least digits or capitals of a provider's key after its prefix: text such as
+#: ``sk-learn-based-classifier`` has none.
 _LEAST_DRAWN: Final = 3
 
 
@@ -85,7 +90,9 @@ def shaped(text: str) -> Iterator[Secret]:
 
 
 def with_words(text: str, folded: str) -> Iterator[Secret]:
-    """Yield private keys and credentials in addresses and headers; ``folded`` is the text in lower case."""
+    """Yield private keys and credentials in addresses and headers; ``folded`` is the text in lower
+    case.
+    """
     if "private key" in folded:
         yield from _private_keys(text)
     if "://" in folded and "@" in folded:
@@ -123,7 +130,9 @@ def with_words(text: str, folded: str) -> Iterator[Secret]:
 
 
 def _is_drawn(value: str) -> bool:
-    """True if a value has enough digits and capitals to be drawn by a program, and is no placeholder."""
+    """True if a value has enough digits and capitals to be drawn by a program, and is no
+    placeholder.
+    """
     drawn = sum(character.isdigit() or character.isupper() for character in value[3:])
     return drawn >= _LEAST_DRAWN and not is_placeholder(value)
 
@@ -156,7 +165,9 @@ def _decoded(part: str) -> bytes:
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
-    """Yield each private key with its first and last line; without a last line it ends with the last line like the others."""
+    """Yield each private key with its first and last line; without a last line it ends with the
+    last line like the others.
+    """
     place = 0
     while (found := _LABEL.search(text, place)) is not None:
         last = f"{_END}{found.group(1)}-----"

@@ -29,7 +29,9 @@ class Secret(NamedTuple):
 
 
 def united(found: Iterable[Secret]) -> list[Secret]:
-    """Return secrets in the order of the text; those that overlap become one, of the class that begins first or is longer."""
+    """Return secrets in the order of the text; those that overlap become one, of the class that
+    begins first or is longer.
+    """
     made: list[Secret] = []
     for one in sorted(found, key=lambda each: (each.start, -each.end)):
         if made and one.start < made[-1].end:

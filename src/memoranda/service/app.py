@@ -47,7 +47,9 @@ async def can_serve(book: Book) -> str:
 
 
 async def state_of(book: Book) -> dict[str, Any]:
-    """Return the state of the service: ``ok``, or ``degraded`` with the reasons; counts, and no content."""
+    """Return the state of the service: ``ok``, or ``degraded`` with the reasons; counts, and no
+    content.
+    """
     try:
         jobs = (await book.admin.facts(whole=True)).jobs
         waiting = await book.jobs.list(state=JobState.WAITING.value, limit=1)
@@ -105,8 +107,9 @@ def make_app(
 ) -> Gate:
     """Return the service over an open book as an ASGI application.
 
-    Without ``authenticate`` every request is an administrator's: only a service on loopback may do without.
-    ``routers`` and ``mounts`` add routes; ``while_it_runs`` are asynchronous contexts that last as long as the service.
+    Without ``authenticate`` every request is an administrator's: only a service on loopback may do
+    without. ``routers`` and ``mounts`` add routes; ``while_it_runs`` are asynchronous contexts that
+    last as long as the service.
     """
 
     @asynccontextmanager
@@ -141,7 +144,9 @@ def make_app(
 
 
 def _verbs_first(app: App) -> App:
-    """Return the application with all paths under /v1/ before its routes, which would only make each request slower."""
+    """Return the application with all paths under /v1/ before its routes, which would only make
+    each request slower.
+    """
 
     async def choose(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):

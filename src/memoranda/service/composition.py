@@ -1,4 +1,6 @@
-"""Builds the service from a book and its settings, and runs it: logs as JSON, traces to a collector, the HTTP server."""
+"""Builds the service from a book and its settings, and runs it: logs as JSON, traces to a
+collector, the HTTP server.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGTERM and Ctrl-C, and let the program end as usual: it closes its book, and its exit code is 0."""
+        """Stop on SIGTERM and Ctrl-C, and let the program end as usual: it closes its book, and its
+        exit code is 0.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -140,7 +144,9 @@ _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 @asynccontextmanager
 async def exporting(environment: Mapping[str, str]) -> AsyncIterator[None]:
-    """Export by OTLP over HTTP to the address in ``OTEL_EXPORTER_OTLP_ENDPOINT``; what waits at the end is sent, too."""
+    """Export by OTLP over HTTP to the address in ``OTEL_EXPORTER_OTLP_ENDPOINT``; what waits at the
+    end is sent, too.
+    """
     is_off = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
     if is_off or not environment.get(_ENDPOINT):
         yield
@@ -210,7 +216,8 @@ def log_to(stream: TextIO, level: int = logging.INFO) -> logging.Handler:
     return handler
 
 
-#: New objects before the youngest are looked through, and so many times before the older ones are, too.
+#: New objects before the youngest are looked through, and so many times before the older ones are,
+#: too.
 _COLLECTED_AFTER = (50_000, 20, 50)
 #: The exit code of a service that cut requests.
 _CUT = 143
@@ -227,7 +234,8 @@ async def serve(
 ) -> None:
     """Serve an open book until SIGTERM or Ctrl-C; call ``listening`` with the address.
 
-    A second signal cuts the running requests: then SystemExit is raised, with the code of a program that was terminated.
+    A second signal cuts the running requests: then SystemExit is raised, with the code of a program
+    that was terminated.
     """
     tokens = TokenCheck(settings, book.tenant) if settings.takes_tokens else None
     keys = KeyCheck(book)
@@ -236,7 +244,8 @@ async def serve(
     refuse_open_address(host, is_locked=await doorkeeper.is_locked())
     refuse_taken_address(host, port)
     log_to(logs)
-    # A service that other machines reach has keys, so a page that rebinds a name to its address has none.
+    # A service that other machines reach has keys, so a page that rebinds a name to its address has
+    # none.
     hosts = [host] if is_loopback(host) or settings.allowed_hosts else ["*"]
     mcp = McpMount(book, audit)
     app = make_app(

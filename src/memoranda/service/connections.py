@@ -1,4 +1,6 @@
-"""The open connections of the service: how long a header may take, and which are closed if there are too many."""
+"""The open connections of the service: how long a header may take, and which are closed if there
+are too many.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _REFUSED = (
 
 
 class Connections:
-    """All open connections, by what they wait for; one that waits for its answer is in neither group."""
+    """All open connections, by what they wait for; one that waits for its answer is in neither
+    group.
+    """
 
     def __init__(self, settings: ServiceSettings) -> None:
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -39,7 +43,9 @@ class Connections:
         self._proxies = [ip_network(one) for one in settings.proxies]
 
     def takes(self, new: Connection) -> bool:
-        """Count a new connection, and close another one if it is one too many; return False if it has no place."""
+        """Count a new connection, and close another one if it is one too many; return False if it
+        has no place.
+        """
         if self._most_per_address and not self._is_exempt(new.address):
             self._by_address[new.address] += 1
             if self._by_address[new.address] > self._most_per_address:
@@ -76,7 +82,9 @@ class Connections:
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that is closed if its client takes too long for a header, or does not read its answer."""
+    """A connection that is closed if its client takes too long for a header, or does not read its
+    answer.
+    """
 
     def __init__(self, open_connections: Connections, **given: Any) -> None:
         super().__init__(**given)
@@ -105,7 +113,9 @@ class Connection(HttpToolsProtocol):
         self._all.lost(self)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; an idle connection has the time of a header from here on, whatever they are."""
+        """Take bytes; an idle connection has the time of a header from here on, whatever they
+        are.
+        """
         super().data_received(data)
         if self in self._all.idle:
             self._await_header()

@@ -25,7 +25,9 @@ class Check(Protocol):
 
 
 class Doorkeeper:
-    """Finds the principal of each request. Until a book has a key, every program on this machine is an administrator."""
+    """Finds the principal of each request. Until a book has a key, every program on this machine is
+    an administrator.
+    """
 
     def __init__(
         self,
@@ -79,7 +81,9 @@ def is_loopback(host: str) -> bool:
 
 
 def refuse_taken_address(host: str, port: int) -> None:
-    """Raise InvalidInput if nothing can listen at this address, with the cure; port 0 is always free."""
+    """Raise InvalidInput if nothing can listen at this address, with the cure; port 0 is always
+    free.
+    """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family) as tried:

@@ -1,4 +1,6 @@
-"""The gate of the service: every request passes it, to be named, counted, limited, and known by its credential."""
+"""The gate of the service: every request passes it, to be named, counted, limited, and known by its
+credential.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class Rates:
 
 
 def bounded_body(receive: Any, settings: ServiceSettings, length: str | None) -> Any:
-    """Return ``receive`` of an ASGI request that refuses a body which is too large, or takes too long to arrive."""
+    """Return ``receive`` of an ASGI request that refuses a body which is too large, or takes too
+    long to arrive.
+    """
     most = settings.body_bytes
     if length is not None and length.isdecimal() and int(length) > most:
         raise _too_large(most)
@@ -97,12 +101,15 @@ def _too_large(most: int) -> Refused:
     )
 
 
-#: A stream whose credential has ended is ended after so many seconds at the latest, besides the time of one read.
+#: A stream whose credential has ended is ended after so many seconds at the latest, besides the
+#: time of one read.
 CHECKED_SECONDS: Final = 5.0
 
 
 class LongStreams:
-    """The streams that are open: at most so many, and none that outlives its credential or the service."""
+    """The streams that are open: at most so many, and none that outlives its credential or the
+    service.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -304,7 +311,9 @@ class Gate:
             await call.send({"type": "http.response.body", "body": b""})
 
     async def _enter(self, call: _Call) -> None:
-        """Find the principal of the request, count the request, and give it the book as this principal may use it."""
+        """Find the principal of the request, count the request, and give it the book as this
+        principal may use it.
+        """
         principal = await self.authenticate(_credential(call.headers))
         if principal is None:
             raise Refused(
@@ -317,7 +326,7 @@ class Gate:
         call.state["principal"] = principal
         call.state["guard"] = Guard(self.book, principal, "rest", self.audit)
 
-    # ── browsers ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── browsers ──────────────────────────────────────────────────────────────────────────────────
 
     def _is_foreign_page(self, headers: Headers) -> bool:
         """Return True for a page of an allowed origin; refuse pages of any other one."""
@@ -346,7 +355,7 @@ class Gate:
         await call.answer(Response(status_code=204))
         return True
 
-    # ── what is told of it ───────────────────────────────────────────────────────────────────────────────────────
+    # ── what is told of it ────────────────────────────────────────────────────────────────────────
 
     def _tell(self, call: _Call, work: telemetry.Work) -> None:
         verb = str(call.state.get("verb") or _place(call.path))
@@ -380,7 +389,8 @@ class _Call:
         self.status: int | None = None
         #: True once the whole answer was sent.
         self.is_whole = False
-        #: True for a stream that has no end of its own; MCP refuses a header that is not the method of the body.
+        #: True for a stream that has no end of its own; MCP refuses a header that is not the method
+        #: of the body.
         is_listening = self.headers.get("mcp-method", "").strip(" \t") == "subscriptions/listen"
         self.listens = is_listening and self.path in ("/mcp", "/mcp/admin")
         #: Headers that the answer gets besides its own.
@@ -405,7 +415,9 @@ class _Call:
         )
 
     async def answer(self, response: Response) -> None:
-        """Send a whole answer, unless one has begun: then the connection is all that can be ended."""
+        """Send a whole answer, unless one has begun: then the connection is all that can be
+        ended.
+        """
         if self.status is not None:
             return
         await response(self.scope, _nothing, self.send)
@@ -423,7 +435,9 @@ def _credential(headers: Headers) -> str | None:
 
 
 def _request_id(given: str | None) -> str:
-    """Return the id that the caller gave a request, if it is one that a log can hold, or a new one."""
+    """Return the id that the caller gave a request, if it is one that a log can hold, or a new
+    one.
+    """
     if (
         given
         and len(given) <= 64
@@ -431,7 +445,8 @@ def _request_id(given: str | None) -> str:
         and given.isascii()
     ):
         return given
-    # No secret, and drawn without asking the system: that would let go of the interpreter in every request.
+    # No secret, and drawn without asking the system: that would let go of the interpreter in every
+    # request.
     return f"{getrandbits(128):032x}"
 
 
@@ -443,7 +458,9 @@ def _host(given: str) -> str:
 
 
 def _place(path: str) -> str:
-    """Return the first part of a path if it is a known word; metrics and logs never name an owner."""
+    """Return the first part of a path if it is a known word; metrics and logs never name an
+    owner.
+    """
     first = path.strip("/").partition("/")[0]
     return first if first in _PLACES else "other"
 

@@ -1,4 +1,6 @@
-"""The OpenAPI document of the service, written from the declared operations, their arguments and their results."""
+"""The OpenAPI document of the service, written from the declared operations, their arguments and
+their results.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Requests of the API under ``/v1``: each means one verb; it is parsed, asked of the guard, and answered as JSON."""
+"""Requests of the API under ``/v1``: each means one verb; it is parsed, asked of the guard, and
+answered as JSON.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def seal_cursor(principal: Principal, verb: str, owner: Any, cursor: str) -> str
 
 
 def open_cursor(principal: Principal, verb: str, owner: Any, sealed: str) -> str:
-    """Return the book's cursor; raise InvalidInput if this credential did not get it for this verb and owner."""
+    """Return the book's cursor; raise InvalidInput if this credential did not get it for this verb
+    and owner.
+    """
     try:
         whole = base64.b64decode(sealed + "=" * (-len(sealed) % 4), altchars=b"-_", validate=True)
         text = whole[_SEAL:]
@@ -61,11 +65,13 @@ def _seal(principal: Principal, verb: str, owner: Any, text: bytes) -> bytes:
 
 #: Arguments that are what another verb returned: what was shown before it is done.
 _SHOWN = {"plan": ("forgetting.find_traces", "forget"), "since": ("forgetting.hide",)}
-#: Verbs that give somebody a secret. Until a book has a key, whoever reached the service could lock everybody else out.
+#: Verbs that give somebody a secret. Until a book has a key, whoever reached the service could lock
+#: everybody else out.
 _MAKE_KEYS = frozenset({"keys.create", "keys.put", "keys.rotate"})
 #: Query parameters of requests whose arguments stand in the body.
 _BESIDE = frozenset({"owner_kind", "each"})
-#: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact all the same.
+#: A version in If-Match; a proxy that compresses answers marks tags as weak, and versions are exact
+#: all the same.
 _VERSION = re.compile(r'(?:W/)?"([0-9]{1,15})"|([0-9]{1,15})')
 #: Arguments of a request for one turn that belong to the context, not to what is appended.
 TURN_CONTEXT = frozenset(
@@ -149,7 +155,7 @@ def json_answer(body: Any, headers: Mapping[str, str] | None = None) -> Response
     )
 
 
-# ── what was sent ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what was sent ─────────────────────────────────────────────────────────────────────────────────
 
 
 async def _given(
@@ -285,7 +291,9 @@ async def _thread_id(guard: Guard, given: Mapping[str, Any]) -> UUID:
 
 
 def _operation_of(header: str) -> str:
-    """Return the operation id that a header names in UTF-8; the framework has read its bytes as Latin-1."""
+    """Return the operation id that a header names in UTF-8; the framework has read its bytes as
+    Latin-1.
+    """
     try:
         return header.encode("latin-1").decode()
     except UnicodeDecodeError:
@@ -301,7 +309,7 @@ def _owner(guard: Guard, kind: str, name: Any) -> Owner:
         ) from None
 
 
-# ── several at once ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── several at once ───────────────────────────────────────────────────────────────────────────────
 
 
 async def _turn(guard: Guard, given: dict[str, Any]) -> Response:

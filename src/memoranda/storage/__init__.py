@@ -1,4 +1,6 @@
-"""Pure decisions: compute what to store from a batch and the stored records; engines read, store and commit."""
+"""Pure decisions: compute what to store from a batch and the stored records; engines read, store
+and commit.
+"""
 
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.erasure_plan import ErasurePlan, plan_erasure

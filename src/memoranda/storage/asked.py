@@ -1,6 +1,7 @@
 """The questions and writes that are rows of tables: an engine carries them out with one executor.
 
-A question that needs an index, a join or a lock of its own has a function in the engine instead; there it is not looked up here.
+A question that needs an index, a join or a lock of its own has a function in the engine instead;
+there it is not looked up here.
 """
 
 from __future__ import annotations

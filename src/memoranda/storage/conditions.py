@@ -1,4 +1,6 @@
-"""Conditions, rows and changes as data: what an engine needs one executor for, instead of a function for each question."""
+"""Conditions, rows and changes as data: what an engine needs one executor for, instead of a
+function for each question.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from memoranda.model.data_filters import DataFilter
 
 
 class Of:
-    """A value that the question has: a path of attributes, or a function of each item of a list there."""
+    """A value that the question has: a path of attributes, or a function of each item of a list
+    there.
+    """
 
     __slots__ = ("get", "name")
 
@@ -29,7 +33,7 @@ class Of:
         )
 
 
-# ── conditions: of a missing value (None) all are false but ``Is(column, None)``; ``Not`` turns false into true ──────
+# ── conditions: of a missing value (None) all are false but ``Is(column, None)``; ``Not`` turns fal
 
 
 class Is(NamedTuple):
@@ -37,7 +41,8 @@ class Is(NamedTuple):
 
     column: str
     value: Any
-    #: True if a question's value may be None. An index of the rows that have a value is not used then.
+    #: True if a question's value may be None. An index of the rows that have a value is not used
+    #: then.
     or_none: bool = False
 
 
@@ -112,14 +117,16 @@ class Given(NamedTuple):
     part: Any
 
 
-# ── what is asked ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is asked ─────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a table: those that meet all conditions, in an order (``-`` before a column: downward), at most so many.
+    """Rows of a table: those that meet all conditions, in an order (``-`` before a column:
+    downward), at most so many.
 
-    The answer is a list of tuples with these columns; without columns it is a list of whole records, or entries.
+    The answer is a list of tuples with these columns; without columns it is a list of whole
+    records, or entries.
     """
 
     table: str
@@ -129,7 +136,8 @@ class Rows:
     limit: Any = None
     #: Answer with stand-ins for what cannot be read, if the question says so.
     damaged: Any = False
-    #: The column by which the rows are found, where a planner would choose another; the other conditions only check them.
+    #: The column by which the rows are found, where a planner would choose another; the other
+    #: conditions only check them.
     by: str = ""
 
 
@@ -141,11 +149,13 @@ class Count:
     where: tuple[Any, ...] = ()
 
 
-# ── what is written ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is written ───────────────────────────────────────────────────────────────────────────────
 
 
 class Put(NamedTuple):
-    """Store rows. A row whose key is taken ``keep``s the old one, or is ``replace``d, or its columns become the ``max``imum."""
+    """Store rows. A row whose key is taken ``keep``s the old one, or is ``replace``d, or its
+    columns become the ``max``imum.
+    """
 
     table: str
     columns: tuple[str, ...]
@@ -189,7 +199,9 @@ def value_of(value: Any, question: Any) -> Any:
 
 
 def settled(parts: Sequence[Any], question: Any) -> list[Any]:
-    """Return conditions with the question's own values in them, without those that it does not give."""
+    """Return conditions with the question's own values in them, without those that it does not
+    give.
+    """
     found: list[Any] = []
     for part in parts:
         kind = type(part)

@@ -1,4 +1,6 @@
-"""Stand-ins for records and ledger entries whose rows cannot be read, so that they can be erased all the same."""
+"""Stand-ins for records and ledger entries whose rows cannot be read, so that they can be erased
+all the same.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Damaged:
 
 
 def erasable_of(row: Sequence[Any]) -> Record:
-    """Build a record from a row that ends with its thread, place and status; a stand-in if its content cannot be read."""
+    """Build a record from a row that ends with its thread, place and status; a stand-in if its
+    content cannot be read.
+    """
     try:
         return record_of(row)
     except Corrupt:

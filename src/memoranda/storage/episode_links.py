@@ -31,10 +31,12 @@ class EpisodeLinks:
         return bool(self._by_id)
 
     def of(self, memory: Memory, threads: Collection[UUID]) -> UUID | None:
-        """Return the episode to which a memory is linked, given the threads in which it was said; None if there is none.
+        """Return the episode to which a memory is linked, given the threads in which it was said;
+        None if there is none.
 
-        It is a source of the memory, or else cites most of its sources. Where the memory or the episode cites no
-        message, it is the first one that ended after the memory was observed, or else the thread's last.
+        It is a source of the memory, or else cites most of its sources. Where the memory or the
+        episode cites no message, it is the first one that ended after the memory was observed, or
+        else the thread's last.
         """
         direct = next((source for source in memory.sources if source in self._by_id), None)
         if direct is not None:

@@ -19,8 +19,9 @@ R = TypeVar("R")
 _CONTENT = '"content":"'
 
 _PAST_ALL = 2**62
-#: Active instructions, memories with a key and pinned ones are few among many, and have indexes with these conditions. A test
-#: on the text chooses the index without reading JSON, which might be damaged; the filter's own condition decides.
+#: Active instructions, memories with a key and pinned ones are few among many, and have indexes
+#: with these conditions. A test on the text chooses the index without reading JSON, which might be
+#: damaged; the filter's own condition decides.
 _ACTIVE, _ARCHIVED = (f"r.type = 'memory' AND r.status = '{one}'" for one in ("active", ARCHIVED))
 _STANDING = f"r.type = 'memory' AND r.status IN ('active', '{ARCHIVED}')"
 _PINNED, _KEYED = '"pinned":true', '"key":"'
@@ -60,7 +61,9 @@ class Dialect:
     citing: Callable[[list[bytes]], tuple[str, dict[str, Any]]]
 
     def few(self, filter: Filter, types: frozenset[RecordType] | None) -> tuple[str, str] | None:
-        """Return the index of few memories that holds all records of these types that a filter selects, and its condition."""
+        """Return the index of few memories that holds all records of these types that a filter
+        selects, and its condition.
+        """
         if (
             types != frozenset({RecordType.MEMORY})
             or filter.sources is not None
@@ -79,14 +82,16 @@ class Dialect:
         )
 
     def conditions(self, filter: Filter, at: datetime | None) -> tuple[str, dict[str, Any]]:
-        """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads.
+        """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller
+        adds types and threads.
 
         What had expired at the moment ``at`` does not meet it.
         """
         parts: list[str] = [f"NOT ({self.present})" if filter.withdrawn else self.present]
         values: dict[str, Any] = {}
         if at is not None:
-            # Of most rows the first two tell; the facets are parsed for memories whose time has ended.
+            # Of most rows the first two tell; the facets are parsed for memories whose time has
+            # ended.
             kept = f"coalesce({self.expiry}, {_PAST_ALL}) > :read_at"
             parts.append(
                 f"(r.valid_to IS NULL OR r.valid_to > :read_at OR (r.type = 'memory' AND {kept}))"
@@ -147,7 +152,9 @@ class Dialect:
         return " AND ".join([*parts, *facets]), values | given
 
     def _facet_conditions(self, filter: Filter) -> tuple[list[str], dict[str, Any]]:
-        """Return the conditions on facets; their parameters begin with ``of``, because the same statements have a view's agent."""
+        """Return the conditions on facets; their parameters begin with ``of``, because the same
+        statements have a view's agent.
+        """
         parts: list[str] = []
         values: dict[str, Any] = {}
         for name, place in _SAME:
@@ -193,7 +200,9 @@ def start_of(filter: Filter, cursor: str | None) -> dict[str, Any]:
 
 
 def touched(filter: Filter, rows: Sequence[R], body: Callable[[R], str]) -> Sequence[R]:
-    """Return the rows of a page that may pass a filter's test of their content; the last one always, since its cursor is the page's."""
+    """Return the rows of a page that may pass a filter's test of their content; the last one
+    always, since its cursor is the page's.
+    """
     test = filter.touches
     if test is None:
         return rows
@@ -203,7 +212,9 @@ def touched(filter: Filter, rows: Sequence[R], body: Callable[[R], str]) -> Sequ
 
 
 def _content_in(body: str) -> str | None:
-    """Return the content in a row's body without reading the rest; None if the record has other texts, or it takes more to read."""
+    """Return the content in a row's body without reading the rest; None if the record has other
+    texts, or it takes more to read.
+    """
     start = body.find(_CONTENT) + len(_CONTENT)
     if start < len(_CONTENT) or '"data":' in body or '"native":' in body:
         return None

@@ -1,4 +1,6 @@
-"""Hides from a view the ids of records that it may not see, where records that it sees name them."""
+"""Hides from a view the ids of records that it may not see, where records that it sees name
+them.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,11 @@ def unexpired(view: View, found: dict[K, R]) -> dict[K, R]:
 
 
 def mentioned(view: View, records: Iterable[Record]) -> list[UUID]:
-    """Return the ids in these records that the view may not be allowed to see, each once; the caller looks them up.
+    """Return the ids in these records that the view may not be allowed to see, each once; the
+    caller looks them up.
 
-    Only memories lose readers, so a message from which a record quotes needs no look. Nor do the sources of a thread's
-    episode and of a profile, where formation puts only messages.
+    Only memories lose readers, so a message from which a record quotes needs no look. Nor do the
+    sources of a thread's episode and of a profile, where formation puts only messages.
     """
     found: list[UUID] = []
     if not view.whole:

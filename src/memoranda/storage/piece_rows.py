@@ -1,4 +1,6 @@
-"""Builds pieces of a book from the rows of an engine that stores them in SQL tables, and such rows from pieces."""
+"""Builds pieces of a book from the rows of an engine that stores them in SQL tables, and such rows
+from pieces.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def job_of(piece: JobPiece, quoted: Iterable[bytes] | None, text: str | None) ->
 def records_of(
     rows: Sequence[Row], versions: Iterable[Row], links: Iterable[Row], vectors: Iterable[Row]
 ) -> list[RecordPiece]:
-    """Build records from their rows and those of the tables beside, which begin with the record's number or id."""
+    """Build records from their rows and those of the tables beside, which begin with the record's
+    number or id.
+    """
     of_versions, of_links, of_vectors = map(_grouped, (versions, links, vectors))
     return [
         RecordPiece._make(
@@ -82,7 +86,9 @@ def _grouped(rows: Iterable[Row]) -> defaultdict[Any, list[tuple[Any, ...]]]:
 def rows_of_versions(
     pieces: Iterable[RecordPiece], numbers: dict[bytes, int], shelves: dict[Any, int]
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of the earlier versions of records; each ends when the next one was recorded."""
+    """Return the rows of the earlier versions of records; each ends when the next one was
+    recorded.
+    """
     found = []
     for piece in pieces:
         ends = [*(version.recorded_at for version in piece.earlier[1:]), piece.row[3]]

@@ -18,14 +18,18 @@ from memoranda.storage.use_case import OwnerBase, Question
 
 @dataclass(frozen=True, slots=True)
 class Base(Question[OwnerBase]):
-    """The present era of an owner; the questions after it are about that owner. In a write it stays as it is to the end."""
+    """The present era of an owner; the questions after it are about that owner. In a write it stays
+    as it is to the end.
+    """
 
     owner: Owner
 
 
 @dataclass(frozen=True, slots=True)
 class FindOwner(Question[OwnerBase]):
-    """The same as ``Base``, for a use case that only reads, or that stores nothing in the owner's ledger: without a lock."""
+    """The same as ``Base``, for a use case that only reads, or that stores nothing in the owner's
+    ledger: without a lock.
+    """
 
     owner: Owner
 
@@ -90,7 +94,9 @@ class EndOf(Question[ThreadEnd | None]):
 
 @dataclass(frozen=True, slots=True)
 class LastUserTurn(Question[int]):
-    """The place (position in the thread) of a user's newest message in a thread; 0 if there is none."""
+    """The place (position in the thread) of a user's newest message in a thread; 0 if there is
+    none.
+    """
 
     thread: UUID
 
@@ -107,7 +113,9 @@ class CountArchived(Question[int]):
 
 @dataclass(frozen=True, slots=True)
 class CountItems(Question[int]):
-    """The number of the owner's items; with a moment, without those that had expired then, which takes longer."""
+    """The number of the owner's items; with a moment, without those that had expired then, which
+    takes longer.
+    """
 
     at: int | None = None
 
@@ -121,7 +129,9 @@ class WritersOfExpired(Question[list[str | None]]):
 
 @dataclass(frozen=True, slots=True)
 class CountOwn(Question[int]):
-    """The number of the owner's active memories that an agent wrote; None for those that no agent wrote."""
+    """The number of the owner's active memories that an agent wrote; None for those that no agent
+    wrote.
+    """
 
     agent: str | None
 
@@ -143,7 +153,9 @@ class OwnMemory(NamedTuple):
     def of_columns(cls, id: bytes, recorded_at: int, observed_at: int, key: str | None, trust: str, pinned: bool,
         in_thread: bool, strength: float | None, *used: Any,
     ) -> OwnMemory:  # fmt: skip
-        """Build the facts from columns of a database; the strength is None if the memory was never used."""
+        """Build the facts from columns of a database; the strength is None if the memory was never
+        used.
+        """
         use = UNUSED if strength is None else Use.of_columns(strength, *used)
         return cls(
             UUID(bytes=id), recorded_at, observed_at, key, trust, bool(pinned), bool(in_thread), use
@@ -217,7 +229,9 @@ class VersionOf(Question[Record | None]):
 
 @dataclass(frozen=True, slots=True)
 class OtherHolders(Question[list[Record]]):
-    """The tenant's service keys and its agents' experience: records of others that may name the owner."""
+    """The tenant's service keys and its agents' experience: records of others that may name the
+    owner.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,12 +268,14 @@ class InThread(Question[list[UUID]]):
     thread: UUID
 
 
-# ── reads: each names its owner, and its answer is limited to what the view may see ──────────────────────────────────
+# ── reads: each names its owner, and its answer is limited to what the view may see ───────────────
 
 
 @dataclass(frozen=True, slots=True)
 class GetRecords(Question[dict[UUID, Record]]):
-    """The current versions of these records, in the order of the ids; withdrawn ones are left out."""
+    """The current versions of these records, in the order of the ids; withdrawn ones are left
+    out.
+    """
 
     owner: Owner
     view: View
@@ -294,7 +310,9 @@ class SeenVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewestPassages(Question[list[Record]]):
-    """Passages that meet the filter, the one with the latest ``at`` first; among equals the highest id."""
+    """Passages that meet the filter, the one with the latest ``at`` first; among equals the highest
+    id.
+    """
 
     owner: Owner
     view: View
@@ -314,7 +332,9 @@ class CountKinds(Question[dict[str | None, int]]):
 
 @dataclass(frozen=True, slots=True)
 class VersionsInView(Question[list[SeenVersion]]):
-    """All versions of one record, oldest first, also those with other readers; empty if the view may not see the record."""
+    """All versions of one record, oldest first, also those with other readers; empty if the view
+    may not see the record.
+    """
 
     owner: Owner
     view: View
@@ -331,7 +351,9 @@ class EntriesAfter(Question[list[Entry]]):
 
 @dataclass(frozen=True, slots=True)
 class ShelvesSince(Question[list[tuple[Shelf, ShelfDelta]]]):
-    """The shelves that the view may see, each with its changes since the revision that ``cached`` returns for its number."""
+    """The shelves that the view may see, each with its changes since the revision that ``cached``
+    returns for its number.
+    """
 
     owner: Owner
     view: View
@@ -340,9 +362,11 @@ class ShelvesSince(Question[list[tuple[Shelf, ShelfDelta]]]):
 
 @dataclass(frozen=True, slots=True)
 class Look(Question[Sight]):
-    """The same, with the records that ``choose`` picks when it has seen the shelves, their uses and their sources.
+    """The same, with the records that ``choose`` picks when it has seen the shelves, their uses and
+    their sources.
 
-    ``choose`` may be called in any thread, and more than once. ``bare``: without the uses and the sources.
+    ``choose`` may be called in any thread, and more than once. ``bare``: without the uses and the
+    sources.
     """
 
     owner: Owner
@@ -363,7 +387,9 @@ class Uses(Question[dict[UUID, Use]]):
 
 @dataclass(frozen=True, slots=True)
 class MostUsed(Question[list[UUID]]):
-    """The ids of used memories that meet the filter, the most used first, then the one used last."""
+    """The ids of used memories that meet the filter, the most used first, then the one used
+    last.
+    """
 
     owner: Owner
     view: View
@@ -373,7 +399,9 @@ class MostUsed(Question[list[UUID]]):
 
 @dataclass(frozen=True, slots=True)
 class MemoriesInView(Question[dict[UUID, Any]]):
-    """Those of these records that are memories and that the view may see, each with the engine's own opaque key."""
+    """Those of these records that are memories and that the view may see, each with the engine's
+    own opaque key.
+    """
 
     owner: Owner
     view: View

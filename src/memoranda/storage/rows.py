@@ -48,7 +48,8 @@ CLASS_OF: dict[str, type[Record]] = {
     )
 }
 
-#: Fields that have their own columns, that the row's owner and shelf determine, or that reads look up.
+#: Fields that have their own columns, that the row's owner and shelf determine, or that reads look
+#: up.
 _OUTSIDE = {"id", "owner", "audience", "version", "recorded_at", "source_episode"}
 
 
@@ -130,9 +131,11 @@ _spell = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def facets_of(record: Record) -> str:
-    """Return ``[speaker, agent, key, subject, trust, tags]`` as JSON: passages are filtered by them; empty where all are.
+    """Return ``[speaker, agent, key, subject, trust, tags]`` as JSON: passages are filtered by
+    them; empty where all are.
 
-    ``true`` is appended if it is pinned. A memory that expires has the moment after that, and null if it is not pinned.
+    ``true`` is appended if it is pinned. A memory that expires has the moment after that, and null
+    if it is not pinned.
     """
     match record:
         case Message():
@@ -201,7 +204,9 @@ def decode(
     recorded_at: int,
     body: str,
 ) -> Record:
-    """Build the record of a row; what is read most is not checked again, since it was when it came in."""
+    """Build the record of a row; what is read most is not checked again, since it was when it came
+    in.
+    """
     try:
         fields: dict[str, Any] = from_json(body)
         fields["id"], fields["owner"], fields["audience"] = id, owner, audience
@@ -227,12 +232,15 @@ def _values(of: type[Cited | Span | Unlisted]) -> Callable[[list[Any]], tuple[An
 
 
 class _Shape:
-    """The rules for building records of one class from JSON: one reader for each field that is not plain JSON."""
+    """The rules for building records of one class from JSON: one reader for each field that is not
+    plain JSON.
+    """
 
     def __init__(self, of: type[Record], **readers: Callable[[Any], Any]) -> None:
         self._of = of
         self._readers = tuple(readers.items())
-        #: In the order of the class, in which a record is also written; required fields are always given.
+        #: In the order of the class, in which a record is also written; required fields are always
+        #: given.
         self._blank = {
             name: None if field.is_required() else field.get_default(call_default_factory=True)
             for name, field in of.model_fields.items()
@@ -350,7 +358,9 @@ def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
 
 
 def view_parameters(owner: Owner, view: View, groups: Any) -> dict[str, Any]:
-    """Return the parameters of the statement ``visible_shelves``, with the view's groups as the database takes a list."""
+    """Return the parameters of the statement ``visible_shelves``, with the view's groups as the
+    database takes a list.
+    """
     return {
         "tenant": owner.tenant,
         "kind": owner.kind.value,
@@ -362,7 +372,9 @@ def view_parameters(owner: Owner, view: View, groups: Any) -> dict[str, Any]:
 
 
 def cursor_of(cursor: str | None, newest_first: bool) -> bytes:
-    """Return the id after which a page begins; without a cursor, the lowest or highest possible id."""
+    """Return the id after which a page begins; without a cursor, the lowest or highest possible
+    id.
+    """
     if cursor is None:
         return _LAST if newest_first else _FIRST
     try:

@@ -1,4 +1,6 @@
-"""The questions and writes about restricted processing, last uses of keys, and lines about reads, for an engine."""
+"""The questions and writes about restricted processing, last uses of keys, and lines about reads,
+for an engine.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from memoranda.storage.use_case import Question, Write
 
 @dataclass(frozen=True, slots=True)
 class RestrictionRows(Question[list[RestrictionRow]]):
-    """The restrictions of the owners with these digests, or of all owners, in the order of the digests."""
+    """The restrictions of the owners with these digests, or of all owners, in the order of the
+    digests.
+    """
 
     digests: tuple[bytes, ...] | None
 

@@ -41,8 +41,9 @@ class ServiceStore(ABC):
     ) -> A:
         """Run a use case that writes nothing; every answer is of one moment.
 
-        ``make`` may be called again. ``whole``: it asks about more than one owner. ``long``: it has no time limit.
-        ``brief``: it takes so little time that it may run on the thread of the event loop.
+        ``make`` may be called again. ``whole``: it asks about more than one owner. ``long``: it has
+        no time limit. ``brief``: it takes so little time that it may run on the thread of the event
+        loop.
         """
 
     @abstractmethod
@@ -58,9 +59,10 @@ class ServiceStore(ABC):
     ) -> A:
         """Run a use case, and carry out its writes, all or none; returns after the durable commit.
 
-        ``make`` may be called again. ``alone``: no other write runs beside it. ``long``: it has no time limit.
-        ``repeatable``: it recognises what an earlier attempt stored. ``guarded``: it is refused if the book is marked as
-        copied, moved or an unfinished copy. ``patience``: seconds to wait for each lock.
+        ``make`` may be called again. ``alone``: no other write runs beside it. ``long``: it has no
+        time limit. ``repeatable``: it recognises what an earlier attempt stored. ``guarded``: it is
+        refused if the book is marked as copied, moved or an unfinished copy. ``patience``: seconds
+        to wait for each lock.
         """
 
     async def restrict(
@@ -74,7 +76,8 @@ class ServiceStore(ABC):
         note = read_lines.with_ids(
             [ReadNote(at, owner.tenant, owner, by.name, "restrict", by.surface)]
         )
-        # Alone: whoever writes for the owner at this moment is done before, or meets the restriction.
+        # Alone: whoever writes for the owner at this moment is done before, or meets the
+        # restriction.
         return await self.write(
             lambda: checks.restrict(owner, appends, note, since), alone=True, repeatable=True
         )

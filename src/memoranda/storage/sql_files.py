@@ -7,7 +7,9 @@ from importlib.resources import files
 
 
 def named_statements(package: str, *paths: str) -> dict[str, str]:
-    """Return the statements of some files by their names, without comments and in the order of the files."""
+    """Return the statements of some files by their names, without comments and in the order of the
+    files.
+    """
     text = "\n".join(files(package).joinpath(*path.split("/")).read_text("utf-8") for path in paths)
     parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     found: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""The base class of all engines: it runs a use case for each call, and the engine answers its questions."""
+"""The base class of all engines: it runs a use case for each call, and the engine answers its
+questions.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ A = TypeVar("A")
 
 
 class Store(ServiceStore):
-    """The base of every engine. An engine runs use cases: it answers their questions and carries out their writes."""
+    """The base of every engine. An engine runs use cases: it answers their questions and carries
+    out their writes.
+    """
 
     @property
     @abstractmethod
@@ -65,7 +69,7 @@ class Store(ServiceStore):
             return view
         return view.model_copy(update={"at": self.clock()})
 
-    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── records ───────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
         if batch.dry_run:
@@ -130,7 +134,7 @@ class Store(ServiceStore):
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         return await self.read(lambda: entries(owner, after, limit))
 
-    # ── passages, terms and uses ─────────────────────────────────────────────────────────────────────────────────
+    # ── passages, terms and uses ──────────────────────────────────────────────────────────────────
 
     async def since(
         self, owner: Owner, view: View, cached: Callable[[int], int | None]
@@ -166,7 +170,7 @@ class Store(ServiceStore):
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes], read: Versions = None) -> int:
         return await self.write(lambda: vector_sets.put_terms(rule, terms, read or {}))
 
-    # ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── vectors ───────────────────────────────────────────────────────────────────────────────────
 
     async def vector_sets(self) -> list[VectorSet]:
         return await self.read(vector_sets.list_sets)
@@ -192,7 +196,7 @@ class Store(ServiceStore):
     async def drop_set(self, embedding: Embedding) -> bool:
         return await self.write(lambda: vector_sets.drop_set(embedding), alone=True)
 
-    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── jobs ──────────────────────────────────────────────────────────────────────────────────────
 
     async def put(self, draft: JobDraft, at: datetime) -> None:
         await self.write(lambda: jobs.put_job(draft, at))
@@ -254,7 +258,7 @@ class Store(ServiceStore):
     async def drop(self, id: UUID) -> bool:
         return await self.write(lambda: jobs.drop_job(id))
 
-    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── spending ──────────────────────────────────────────────────────────────────────────────────
 
     async def note_spent(self, spent: Spent) -> None:
         await self.write(lambda: note_spent(spent))
@@ -265,7 +269,7 @@ class Store(ServiceStore):
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
         return await self.read(lambda: sum_spent(tenant, only))
 
-    # ── who forms ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── who forms ─────────────────────────────────────────────────────────────────────────────────
 
     async def forming_record(self, tenant: str) -> FormingRecord:
         return await self.read(lambda: forming_records.forming_record(tenant))
@@ -282,7 +286,7 @@ class Store(ServiceStore):
     async def change_forming(self, tenant: str, agent: str | None, who: str) -> None:
         await self.write(lambda: forming_records.change_forming(tenant, agent, who), alone=True)
 
-    # ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────
+    # ── verification and upkeep ───────────────────────────────────────────────────────────────────
 
     async def owners(self, tenant: str) -> list[Owner]:
         return await self.read(lambda: ask(OwnersOf(tenant)))
@@ -294,7 +298,8 @@ class Store(ServiceStore):
         steps = Steps(progress, sum((await self.counts()).records.values()))
         done: Counter[str] = Counter()
         place: Place | None = Place()
-        # A page at a time: a rebuild that was interrupted leaves every record complete, and is run again.
+        # A page at a time: a rebuild that was interrupted leaves every record complete, and is run
+        # again.
         while place is not None:
             place, rebuilt = await self.write(partial(rebuild_some, place), alone=True)
             steps.add(rebuilt["records"])
@@ -306,7 +311,7 @@ class Store(ServiceStore):
         """Return the counts of the book or of one tenant's part, which belong to the facts."""
         return await self.read(lambda: ask(Counts(tenant)), whole=True, long=True)
 
-    # ── imports and copies ───────────────────────────────────────────────────────────────────────────────────────
+    # ── imports and copies ────────────────────────────────────────────────────────────────────────
 
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
@@ -355,10 +360,11 @@ class Store(ServiceStore):
         await self.write(lambda: copies.end_arrival(copy), alone=True, guarded=False)
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
-        # Alone: what is being written is there before the mark is, and nothing is written beside it.
+        # Alone: what is being written is there before the mark is, and nothing is written beside
+        # it.
         await self.write(lambda: copies.depart(departure, expected), alone=True, guarded=False)
 
-    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── erasure ───────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         if target.dry_run:
@@ -372,9 +378,11 @@ class Store(ServiceStore):
         )
 
     async def repeat_erasures(self, past: Erasures, at: datetime) -> int:
-        """Erase from a copy of a book what its original has erased since; returns how many records were erased.
+        """Erase from a copy of a book what its original has erased since; returns how many records
+        were erased.
 
-        Each owner's part is a commit of its own: if it is interrupted, the copy must not be used until it was done again.
+        Each owner's part is a commit of its own: if it is interrupted, the copy must not be used
+        until it was done again.
         """
         removed = 0
         for target in await self.read(lambda: lacking_erasures(past), whole=True):
@@ -387,16 +395,19 @@ class Store(ServiceStore):
         return await self.read(lambda: ask(u.PastErasures()), whole=True, long=True)
 
     def upkeep_of(self, erasures: Erasures, at: datetime) -> Sequence[Write]:
-        """Return what is written with an erasure, about the files that still contain its rows: jobs, or a mark.
+        """Return what is written with an erasure, about the files that still contain its rows:
+        jobs, or a mark.
 
         ``erasures`` is what earlier copies of the book do not know.
         """
         return ()
 
     async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
-        """Clear the files of erased data after the commit, as far as that is done at once, and say in the receipt what is left.
+        """Clear the files of erased data after the commit, as far as that is done at once, and say
+        in the receipt what is left.
 
-        Also if nothing ``changed``: the caller may ask again because an earlier answer was lost, and the receipt says
-        ``complete`` only if the files contain nothing of earlier erasures, either.
+        Also if nothing ``changed``: the caller may ask again because an earlier answer was lost,
+        and the receipt says ``complete`` only if the files contain nothing of earlier erasures,
+        either.
         """
         return receipt

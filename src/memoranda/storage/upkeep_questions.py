@@ -1,4 +1,6 @@
-"""The questions of copies, spending, jobs, verification, vectors and erasure, which an engine answers."""
+"""The questions of copies, spending, jobs, verification, vectors and erasure, which an engine
+answers.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from memoranda.model.records import Owner, Record
 from memoranda.model.vectors import SetState, VectorSet
 from memoranda.storage.use_case import OwnerBase, Question
 
-# ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── pieces ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class ErasAfter(Question[list[bytes]]):
 
 @dataclass(frozen=True, slots=True)
 class PiecesAfter(Question[list[Piece]]):
-    """The next pieces of an era (or the book's tombstones) after a key, in the order of their keys; texts are unchecked.
+    """The next pieces of an era (or the book's tombstones) after a key, in the order of their keys;
+    texts are unchecked.
 
     ``readers`` of a record or a version are three times None if it stands on no shelf of its owner.
     """
@@ -64,7 +67,7 @@ class OwnersOf(Question[list[Owner]]):
     tenant: str
 
 
-# ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── spending ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,9 @@ class SpentWhere:
 
 @dataclass(frozen=True, slots=True)
 class SpentRows(Question[list[tuple[Owner | None, SpentPiece]]]):
-    """The sums of spending that meet the conditions, each with its owner; None if that owner was erased."""
+    """The sums of spending that meet the conditions, each with its owner; None if that owner was
+    erased.
+    """
 
     where: SpentWhere
 
@@ -113,7 +118,7 @@ class SpentOf(Question[Sequence[SpentPiece]]):
     base: OwnerBase
 
 
-# ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── jobs ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,9 @@ class JobsIn(Question[list[JobRow]]):
 
 @dataclass(frozen=True, slots=True)
 class Now(Question[int]):
-    """The time by which leases are counted, in microseconds: the server's, if there is one that many workers share."""
+    """The time by which leases are counted, in microseconds: the server's, if there is one that
+    many workers share.
+    """
 
     #: The caller's time.
     at: datetime
@@ -175,7 +182,9 @@ class DueKind(Question[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class DueJob(Question[JobRow | None]):
-    """That job, with its answer; in a write. No other worker can lease it, or another job of its owner, before the end."""
+    """That job, with its answer; in a write. No other worker can lease it, or another job of its
+    owner, before the end.
+    """
 
     kinds: tuple[str, ...]
     now: int
@@ -185,30 +194,37 @@ class DueJob(Question[JobRow | None]):
 
 @dataclass(frozen=True, slots=True)
 class JobsAbout(Question[list[JobPiece]]):
-    """The jobs of every owner that are about one of these records, or whose answer quotes one; without the answer's text."""
+    """The jobs of every owner that are about one of these records, or whose answer quotes one;
+    without the answer's text.
+    """
 
     ids: tuple[UUID, ...]
 
 
-# ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────────────
+# ── verification and upkeep ───────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class FindEra(Question[OwnerBase | None]):
-    """The same as ``FindOwner``, of an era; without an owner if the era has ended, and None if there is no such era."""
+    """The same as ``FindOwner``, of an era; without an owner if the era has ended, and None if
+    there is no such era.
+    """
 
     era: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class BookCounts:
-    """The numbers of a book's records by type, jobs by state, owners with a ledger, and terms that an old rule made."""
+    """The numbers of a book's records by type, jobs by state, owners with a ledger, and terms that
+    an old rule made.
+    """
 
     records: Mapping[str, int]
     jobs: Mapping[str, int]
     owners: int
     stale_terms: int
-    #: The vectors of a tenant's passages, by the name of their set; empty for the whole book, whose sets are counted.
+    #: The vectors of a tenant's passages, by the name of their set; empty for the whole book, whose
+    #: sets are counted.
     vectors: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -221,10 +237,12 @@ class Counts(Question[BookCounts]):
 
 @dataclass(frozen=True, slots=True)
 class TableFaults(Question[list[tuple[str, object]]]):
-    """The faults in whole tables, each as the name of a check in ``TABLE_FAULTS`` and the name of a row."""
+    """The faults in whole tables, each as the name of a check in ``TABLE_FAULTS`` and the name of a
+    row.
+    """
 
 
-# ── terms and vectors: these questions are about all owners ──────────────────────────────────────────────────────────
+# ── terms and vectors: these questions are about all owners ───────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,14 +255,18 @@ class StaleTerms(Question[list[Record]]):
 
 @dataclass(frozen=True, slots=True)
 class PassagesAmong(Question[dict[UUID, Any]]):
-    """Those of these records that are passages and still exist, each with the engine's own opaque key."""
+    """Those of these records that are passages and still exist, each with the engine's own opaque
+    key.
+    """
 
     ids: Sequence[UUID]
 
 
 @dataclass(frozen=True, slots=True)
 class RewordedAmong(Question[dict[UUID, int]]):
-    """The messages among these records that are not as they were said any more, each with its version."""
+    """The messages among these records that are not as they were said any more, each with its
+    version.
+    """
 
     ids: Sequence[UUID]
 
@@ -276,13 +298,15 @@ class LockSet(Question[StoredSet | None]):
 
 @dataclass(frozen=True, slots=True)
 class Lacking(Question[list[Record]]):
-    """Passages without a vector in the set with this name, oldest first; damaged records are left out."""
+    """Passages without a vector in the set with this name, oldest first; damaged records are left
+    out.
+    """
 
     name: str
     limit: int
 
 
-# ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── erasure ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +318,8 @@ class AllRecords(Question[list[Record]]):
 class Belongings(Question[Counter[str]]):
     """The numbers of rows that belong to these records of the owner, by name.
 
-    The names are ``versions`` (earlier ones), ``terms``, ``uses``, ``vectors`` (of every set), ``links`` (to sources).
+    The names are ``versions`` (earlier ones), ``terms``, ``uses``, ``vectors`` (of every set),
+    ``links`` (to sources).
     """
 
     ids: tuple[UUID, ...]
@@ -302,7 +327,9 @@ class Belongings(Question[Counter[str]]):
 
 @dataclass(frozen=True, slots=True)
 class CountFilled(Question[int]):
-    """The number of earlier versions of these records of the owner that still have their content."""
+    """The number of earlier versions of these records of the owner that still have their
+    content.
+    """
 
     ids: tuple[UUID, ...]
 

@@ -1,4 +1,6 @@
-"""Use cases as generators: they ask an engine questions inside one transaction, and return writes for it to carry out."""
+"""Use cases as generators: they ask an engine questions inside one transaction, and return writes
+for it to carry out.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,24 @@ A = TypeVar("A")
 
 
 class Question(Generic[A]):
-    """A question whose answer is an ``A``; it is about the owner of the last ``Base`` unless its class says otherwise."""
+    """A question whose answer is an ``A``; it is about the owner of the last ``Base`` unless its
+    class says otherwise.
+    """
 
     __slots__ = ()
 
 
 class Write:
-    """A change of stored rows. It is carried out when the use case has ended: no question sees it."""
+    """A change of stored rows. It is carried out when the use case has ended: no question sees
+    it.
+    """
 
     __slots__ = ()
 
 
-#: A use case in progress: it yields questions and writes, is sent the questions' answers, and returns ``A``.
-#: It may be run again from its beginning, with other answers; only the writes of its last run are carried out.
+#: A use case in progress: it yields questions and writes, is sent the questions' answers, and
+#: returns ``A``. It may be run again from its beginning, with other answers; only the writes of its
+#: last run are carried out.
 Deciding = Generator[Question[Any] | Write, Any, A]
 
 
@@ -36,7 +43,9 @@ def ask(question: Question[A]) -> Generator[Question[Any] | Write, A, A]:
 
 
 def run(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> tuple[A, list[Write]]:
-    """Run a use case to its end, answering each question at once; returns its result and its writes in order."""
+    """Run a use case to its end, answering each question at once; returns its result and its writes
+    in order.
+    """
     writes: list[Write] = []
     try:
         step = next(deciding)
@@ -52,7 +61,9 @@ def run(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> tuple[
 
 @dataclass(slots=True)
 class OwnerBase:
-    """An owner's present era (time since the last whole erasure) as a use case finds it, and what the book counts of it."""
+    """An owner's present era (time since the last whole erasure) as a use case finds it, and what
+    the book counts of it.
+    """
 
     owner: Owner | None
     #: The key of the book's digests.
@@ -67,5 +78,6 @@ class OwnerBase:
     no: int | None = None
     #: The number of living items.
     items: int = 0
-    #: What happens to new content, if the processing of the owner's data is restricted; None if it is not.
+    #: What happens to new content, if the processing of the owner's data is restricted; None if it
+    #: is not.
     restricted: Appends | None = None

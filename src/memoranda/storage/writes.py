@@ -1,4 +1,6 @@
-"""The writes of use cases: rows to be stored, changed or deleted, which an engine carries out in one transaction."""
+"""The writes of use cases: rows to be stored, changed or deleted, which an engine carries out in
+one transaction.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ from memoranda.storage.use_case import OwnerBase, Write
 class StoreRecords(Write):
     """Store records of one owner with their ledger entry, which becomes the owner's last one.
 
-    The revision of each changed shelf increases once. If passages came, the job that makes vectors is added to every set
-    where none waits.
+    The revision of each changed shelf increases once. If passages came, the job that makes vectors
+    is added to every set where none waits.
     """
 
     base: OwnerBase
@@ -46,7 +48,9 @@ class StoreRecords(Write):
 
 @dataclass(frozen=True, slots=True)
 class PutJob(Write):
-    """Add a job, or postpone the waiting one of that owner, kind and key, which gets the new payload and records."""
+    """Add a job, or postpone the waiting one of that owner, kind and key, which gets the new
+    payload and records.
+    """
 
     #: None: the job is the book's own upkeep.
     base: OwnerBase | None
@@ -58,7 +62,8 @@ class PutJob(Write):
 
 @dataclass(frozen=True, slots=True)
 class Reserve(Write):
-    """Note with an owner that records of another owner are going to name it, so that its erasure looks there, too.
+    """Note with an owner that records of another owner are going to name it, so that its erasure
+    looks there, too.
 
     It comes before those records. Engines whose transactions exclude each other have nothing to do.
     """
@@ -68,7 +73,7 @@ class Reserve(Write):
     base: OwnerBase
 
 
-# ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── pieces ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,9 @@ class SetProperty(Write):
 
 @dataclass(frozen=True, slots=True)
 class EmptyBook(Write):
-    """Delete every row of the book except its named values, and what the engine stores about its own files."""
+    """Delete every row of the book except its named values, and what the engine stores about its
+    own files.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,9 @@ class PutFrame(Write):
 
 @dataclass(frozen=True, slots=True)
 class PutPieces(Write):
-    """Store an era's pieces, or tombstones. Skip pieces that the book has and vectors of unknown sets."""
+    """Store an era's pieces, or tombstones. Skip pieces that the book has and vectors of unknown
+    sets.
+    """
 
     era: bytes
     pieces: Sequence[Piece]
@@ -114,12 +123,14 @@ class Recount(Write):
     era: bytes | None
 
 
-# ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── spending ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class AddSpent(Write):
-    """Add to an owner's sums of spending, each of which may be there already. No two of the rows are of the same sum."""
+    """Add to an owner's sums of spending, each of which may be there already. No two of the rows
+    are of the same sum.
+    """
 
     #: None: the sums that name nobody.
     base: OwnerBase | None
@@ -133,12 +144,14 @@ class DropSpent(Write):
     base: OwnerBase
 
 
-# ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── jobs ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class SaveJob(Write):
-    """Store a job's state, times, counts, lease and error; its payload, its records and its answer stay as they are."""
+    """Store a job's state, times, counts, lease and error; its payload, its records and its answer
+    stay as they are.
+    """
 
     row: JobRow
     #: True if waiting workers are told that it is due.
@@ -176,11 +189,13 @@ class ForgetKept(Write):
     ids: Sequence[bytes]
 
 
-# ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────────────
+# ── verification and upkeep ───────────────────────────────────────────────────────────────────────
 
 
 class Derived(NamedTuple):
-    """The columns and links of a record that are computed from its content and its earlier versions."""
+    """The columns and links of a record that are computed from its content and its earlier
+    versions.
+    """
 
     id: bytes
     slot: bytes | None
@@ -198,7 +213,9 @@ class Derived(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetDerived(Write):
-    """Set computed columns of some of an owner's records, and replace their links; content and versions stay unchanged."""
+    """Set computed columns of some of an owner's records, and replace their links; content and
+    versions stay unchanged.
+    """
 
     base: OwnerBase
     rows: Sequence[Derived]
@@ -229,9 +246,11 @@ class PutTerms(Write):
 
 @dataclass(frozen=True, slots=True)
 class Reword(Write):
-    """Store the terms of passages whose text changed, made by this rule, and delete their vectors in every set.
+    """Store the terms of passages whose text changed, made by this rule, and delete their vectors
+    in every set.
 
-    The revisions of their shelves increase, and the job that makes vectors is added to every set where none waits.
+    The revisions of their shelves increase, and the job that makes vectors is added to every set
+    where none waits.
     """
 
     rule: int
@@ -249,7 +268,9 @@ class AddSet(Write):
 
 @dataclass(frozen=True, slots=True)
 class PutVectors(Write):
-    """Store packed vectors of passages in a set; if it is the active one, raise the revisions of their shelves."""
+    """Store packed vectors of passages in a set; if it is the active one, raise the revisions of
+    their shelves.
+    """
 
     set: StoredSet
     vectors: Sequence[tuple[Any, bytes]]
@@ -264,17 +285,21 @@ class RemoveSet(Write):
 
 @dataclass(frozen=True, slots=True)
 class ActivateSet(Write):
-    """Make a set the active one, and renew all shelves: every cache of an earlier revision becomes invalid."""
+    """Make a set the active one, and renew all shelves: every cache of an earlier revision becomes
+    invalid.
+    """
 
     set: StoredSet
 
 
-# ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── erasure ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class ScrubDigests(Write):
-    """Remove the digests of erased and stripped records from an owner's ledger; lines of erased ones say so."""
+    """Remove the digests of erased and stripped records from an owner's ledger; lines of erased
+    ones say so.
+    """
 
     base: OwnerBase
     erased: Sequence[UUID]
@@ -295,7 +320,9 @@ class ScrubLedger(Write):
 
 @dataclass(frozen=True, slots=True)
 class BlankVersions(Write):
-    """Remove the content of all earlier versions of these records of an owner; the versions themselves stay."""
+    """Remove the content of all earlier versions of these records of an owner; the versions
+    themselves stay.
+    """
 
     base: OwnerBase
     ids: Sequence[UUID]
@@ -312,10 +339,11 @@ class Leaving(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RemoveRecords(Write):
-    """Delete records of one owner with their versions, terms, uses, links, and vectors in every set.
+    """Delete records of one owner with their versions, terms, uses, links, and vectors in every
+    set.
 
-    Links of other records to these stay: whatever rests on them is removed, or stored with all its links anew, beside this.
-    The revision of each shelf that loses passages increases once.
+    Links of other records to these stay: whatever rests on them is removed, or stored with all its
+    links anew, beside this. The revision of each shelf that loses passages increases once.
     """
 
     base: OwnerBase

@@ -35,7 +35,9 @@ class Loop:
         return os.getpid() == self._process
 
     def check_caller(self) -> None:
-        """Raise StorageError if the caller would wait for itself forever, or is in a forked process."""
+        """Raise StorageError if the caller would wait for itself forever, or is in a forked
+        process.
+        """
         if not self.is_mine:
             raise StorageError("the book was opened in another process: open it again in this one")
         if threading.current_thread() is self._thread:
@@ -94,7 +96,9 @@ def _closed() -> StorageError:
 
 
 class SyncPart:
-    """The blocking side of a part of a book: each declared operation runs the same operation of the part on its event loop."""
+    """The blocking side of a part of a book: each declared operation runs the same operation of the
+    part on its event loop.
+    """
 
     _behind: Any
     _loop: Loop

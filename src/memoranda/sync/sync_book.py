@@ -74,7 +74,9 @@ class SyncBook(SyncPart, BookOperations[Blocking]):
 
     @property
     def cannot_form_because(self) -> str:
-        """The reason why this process leaves threads to another one to form; empty if it forms them itself."""
+        """The reason why this process leaves threads to another one to form; empty if it forms them
+        itself.
+        """
         return self.book.cannot_form_because
 
     @property
@@ -139,7 +141,9 @@ class SyncBook(SyncPart, BookOperations[Blocking]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> SyncThread:
-        """Create a thread, or open the one with this ``id``, or with this ``name``; each call of the result blocks."""
+        """Create a thread, or open the one with this ``id``, or with this ``name``; each call of
+        the result blocks.
+        """
         made = self.book.thread(
             owner,
             id=id,

@@ -1,4 +1,6 @@
-"""The synchronous threads, worker, profiles, episodes, experience, agents, schemas, keys and admin of a book."""
+"""The synchronous threads, worker, profiles, episodes, experience, agents, schemas, keys and admin
+of a book.
+"""
 
 from __future__ import annotations
 
@@ -88,10 +90,11 @@ class SyncAdmin(SyncPart, Admin[Blocking]):
     def export(  # type: ignore[override]
         self, owner: str | Owner | None = None, *, masked: bool = False, everything: bool = False
     ) -> Iterator[str]:
-        """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once.
+        """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop
+        at once.
 
-        With ``masked`` it is for people to read: secrets are masked, and it cannot be imported. With ``everything`` it also
-        has what stands elsewhere about the owner.
+        With ``masked`` it is for people to read: secrets are masked, and it cannot be imported.
+        With ``everything`` it also has what stands elsewhere about the owner.
         """
         return self._each(self._behind.export(owner, masked=masked, everything=everything))
 

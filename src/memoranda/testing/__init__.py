@@ -1,4 +1,6 @@
-"""Fakes for the tests of an application: an embedder, language models that follow a script, and a clock."""
+"""Fakes for the tests of an application: an embedder, language models that follow a script, and a
+clock.
+"""
 
 from memoranda.testing.clock import HandClock
 from memoranda.testing.embedder import StubEmbedder

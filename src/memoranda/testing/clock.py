@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 
 class HandClock:
-    """A clock for tests: each look is a millisecond later, and the rest of time passes by ``advance``."""
+    """A clock for tests: each look is a millisecond later, and the rest of time passes by
+    ``advance``.
+    """
 
     def __init__(self, now: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
         self.now = now

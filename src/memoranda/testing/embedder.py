@@ -15,7 +15,9 @@ _WORD = re.compile(r"\w+")
 
 
 class StubEmbedder:
-    """Makes vectors immediately, alike in every process; texts that share words are near each other."""
+    """Makes vectors immediately, alike in every process; texts that share words are near each
+    other.
+    """
 
     def __init__(self, model: str = "words", dimension: int = 48) -> None:
         self.embedding = Embedding("stub", model, dimension)
@@ -34,7 +36,9 @@ class StubEmbedder:
         """Do nothing."""
 
     def of(self, text: str) -> NDArray[np.float32]:
-        """Return a text's unit vector; a text without words counts as one with a single empty word."""
+        """Return a text's unit vector; a text without words counts as one with a single empty
+        word.
+        """
         words = _WORD.findall(text.casefold()) or [""]
         chance = np.frombuffer(b"".join(map(self._chance, words)), dtype=np.uint8)
         total = chance.reshape(len(words), -1).sum(axis=0, dtype=np.int64) - len(words) * 127.5

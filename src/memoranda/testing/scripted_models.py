@@ -18,7 +18,9 @@ _ENTRY = re.compile(r"^- \[([mce]\d+),? ([^\]]*)\] ?(.*)$", re.MULTILINE)
 
 
 class ScriptedModels:
-    """Answers from a script in its order, then with its last answer; or with the result of a function."""
+    """Answers from a script in its order, then with its last answer; or with the result of a
+    function.
+    """
 
     def __init__(self, script: Script) -> None:
         self._script = script

@@ -23,7 +23,9 @@ _LINE: Final = expression(r"[^\n]*\S[^\n]*")
 
 
 def find_excerpt(text: str, words: Shares, near: Shares) -> Excerpt:
-    """Return the excerpt of a text by the question's words that it holds, and by those of which it holds a near word."""
+    """Return the excerpt of a text by the question's words that it holds, and by those of which it
+    holds a near word.
+    """
     if len(text) <= LONG:
         return excerpt_at(text, 0, len(text))
     return excerpt_at(text, *AnsweringPart(text, words, near).within(LENGTH))
@@ -42,10 +44,11 @@ class AnsweringPart:
         self._read: dict[int, tuple[list[Place], list[frozenset[int]]]] = {}
 
     def within(self, length: int) -> Place:
-        """Return the place of the part that has at most so many characters: sentences and lines, if they fit.
+        """Return the place of the part that has at most so many characters: sentences and lines, if
+        they fit.
 
-        A word that many sentences hold counts less in each of them. Of equal parts it is the first; it is the beginning
-        where no word is found.
+        A word that many sentences hold counts less in each of them. Of equal parts it is the first;
+        it is the beginning where no word is found.
         """
         units, held = self._units(max(min(length, LENGTH), 1))
         holders = Counter(chain.from_iterable(held))
@@ -68,7 +71,9 @@ class AnsweringPart:
         return _widened(units, first, last, length) if units else (0, 0)
 
     def _units(self, length: int) -> tuple[list[Place], list[frozenset[int]]]:
-        """Return the places of units of at most this length, and which of the words each one holds."""
+        """Return the places of units of at most this length, and which of the words each one
+        holds.
+        """
         if length not in self._read:
             units = list(_units(self._text, length))
             self._read[length] = units, self._held([self._text[start:end] for start, end in units])
@@ -99,7 +104,9 @@ def _hashes_of(word: str) -> frozenset[int]:
 
 
 def _units(text: str, length: int) -> Iterator[Place]:
-    """Yield the places of a text's blocks of code, sentences and lines; what is longer than ``length`` is divided."""
+    """Yield the places of a text's blocks of code, sentences and lines; what is longer than
+    ``length`` is divided.
+    """
     done = 0
     for code in _CODE.finditer(text):
         yield from _divided(text, _sentences(text, done, code.start()), length)
@@ -129,7 +136,9 @@ def _divided(text: str, places: Iterator[Place], length: int) -> Iterator[Place]
 
 
 def _widened(units: Sequence[Place], first: int, last: int, length: int) -> Place:
-    """Return the place from one unit to another with as many units around as fit, by turns after and before."""
+    """Return the place from one unit to another with as many units around as fit, by turns after
+    and before.
+    """
     grown = True
     while grown:
         grown = False

@@ -35,8 +35,8 @@ _MARKS: Final = expression(
 )
 _INDENT: Final = "\n    "
 
-#: Characters that are removed: controls, marks of direction, fillers, and signs that carry invisible text or have no
-#: meaning of their own (private use, unassigned planes, noncharacters).
+#: Characters that are removed: controls, marks of direction, fillers, and signs that carry
+#: invisible text or have no meaning of their own (private use, unassigned planes, noncharacters).
 _UNSEEN: Final = expression(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
@@ -44,10 +44,12 @@ _UNSEEN: Final = expression(
 )
 #: The space of braille, which nobody sees elsewhere.
 _BLANKS: Final = expression("\u2800+")
-#: Joiners and variation selectors: scripts and emoji need single ones, and a run of them can carry invisible text.
+#: Joiners and variation selectors: scripts and emoji need single ones, and a run of them can carry
+#: invisible text.
 _JOINERS: Final = expression("[\u200c\u200d\ufe0e\ufe0f]+")
 _JOINER, _SELECTORS, _KEYCAP = "\u200d", ("\ufe0e", "\ufe0f"), "\u20e3"
-#: Letters and marks of scripts that use joiners: Arabic, Syriac, the scripts of India, Myanmar, Khmer, Mongolian …
+#: Letters and marks of scripts that use joiners: Arabic, Syriac, the scripts of India, Myanmar,
+#: Khmer, Mongolian …
 _JOINED: Final = expression(
     "[\u0600-\u109f\u1700-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
 )
@@ -77,7 +79,9 @@ _AHEAD: Final = 64
 
 
 def one_line(text: str) -> str:
-    """Escape stored text for one line of a prompt: nothing looks like a tag, and line ends become spaces."""
+    """Escape stored text for one line of a prompt: nothing looks like a tag, and line ends become
+    spaces.
+    """
     return " ".join(fenced(text).split())
 
 
@@ -87,12 +91,16 @@ def in_brackets(text: str) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """Return stored text in quotation marks that it cannot close, for a label in square brackets."""
+    """Return stored text in quotation marks that it cannot close, for a label in square
+    brackets.
+    """
     return '"' + _MARKS.sub(r"\\\g<0>", one_line(text)) + '"'
 
 
 def fenced(text: str) -> str:
-    """Escape stored text for an entry: further lines are indented, and nothing in it looks like a tag."""
+    """Escape stored text for an entry: further lines are indented, and nothing in it looks like a
+    tag.
+    """
     if text.isascii() and text.isprintable():
         return text.replace("<", _ESCAPED)
     text = _BLANKS.sub(" ", _UNSEEN.sub("", _LINE_ENDS.sub("\n", text)))
@@ -104,7 +112,9 @@ def fenced(text: str) -> str:
 
 
 def _needed(found: re.Match[str]) -> str:
-    """Return the joiners of a run that belong between its neighbours: one, or a selector and a joiner between emoji."""
+    """Return the joiners of a run that belong between its neighbours: one, or a selector and a
+    joiner between emoji.
+    """
     run, text = found.group(), found.string
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     emoji = _EMOJI.fullmatch(before) is not None

@@ -1,4 +1,6 @@
-"""Near words: English words of a similar meaning, from a table that ``tools/near_words.py`` computes."""
+"""Near words: English words of a similar meaning, from a table that ``tools/near_words.py``
+computes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ FILE: Final = Path(__file__).with_name("near_words.npz")
 class _Table(NamedTuple):
     #: The hash of each word's term, ascending.
     hashes: NDArray[np.uint64]
-    #: The near words of word ``i`` are ``near[starts[i]:starts[i + 1]]``, positions in ``hashes``, nearest first.
+    #: The near words of word ``i`` are ``near[starts[i]:starts[i + 1]]``, positions in ``hashes``,
+    #: nearest first.
     starts: NDArray[np.uint32]
     near: NDArray[np.uint16]
     #: How near each one is, from 0 to 1.
@@ -30,7 +33,9 @@ def _table() -> _Table:
 
 @lru_cache(maxsize=4096)
 def near_words(hashes: tuple[int, ...]) -> dict[int, float]:
-    """Return the terms of words near a word, given as the hashes of its terms, each with how near it is, from 0 to 1."""
+    """Return the terms of words near a word, given as the hashes of its terms, each with how near
+    it is, from 0 to 1.
+    """
     table = _table()
     found: dict[int, float] = {}
     asked = np.array(hashes, dtype=np.uint64)

@@ -25,7 +25,9 @@ _GAP: Final = r"[\s-]+"
 
 
 def in_words(number: int) -> Iterator[str]:
-    """Yield a pattern of a number from 2 to 999,999 in each language, with any gaps between its words."""
+    """Yield a pattern of a number from 2 to 999,999 in each language, with any gaps between its
+    words.
+    """
     if not 1 < number < 1_000_000:
         return
     for language in _ONES:

@@ -1,4 +1,6 @@
-"""The mark that says who said a stored text, for every surface that shows it; and the text quoted as a source."""
+"""The mark that says who said a stored text, for every surface that shows it; and the text quoted
+as a source.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,15 @@ from memoranda.text.fence import in_quotes
 
 
 def stranger(trust: Trust) -> list[str]:
-    """Return the mark of what was said by neither user nor operator, "from tool" or "from web"; none for others."""
+    """Return the mark of what was said by neither user nor operator, "from tool" or "from web";
+    none for others.
+    """
     return [f"from {trust.value}"] if trust in STRANGERS else []
 
 
 def origin(record: Record, called: str | None = None) -> list[str]:
-    """Return who said a record's text, for a label: of a message the role and speaker, and then the mark of a stranger.
+    """Return who said a record's text, for a label: of a message the role and speaker, and then the
+    mark of a stranger.
 
     ``called`` stands for the role and speaker.
     """
@@ -33,12 +38,16 @@ def origin(record: Record, called: str | None = None) -> list[str]:
 
 
 def needs_mark(message: Message) -> bool:
-    """True if a message's role alone does not say who said it: a stranger, or a user who is named."""
+    """True if a message's role alone does not say who said it: a stranger, or a user who is
+    named.
+    """
     return message.trust in STRANGERS or (message.role == "user" and message.speaker is not None)
 
 
 def marked_text(message: Message) -> str:
-    """Return the content of a message for a form that has nothing but a role beside it, with the mark where it needs one."""
+    """Return the content of a message for a form that has nothing but a role beside it, with the
+    mark where it needs one.
+    """
     return (
         f"[{', '.join(origin(message))}] {message.content}"
         if needs_mark(message)
@@ -47,7 +56,8 @@ def marked_text(message: Message) -> str:
 
 
 def source_of(record: Record, citing: Record, sources: tuple[Source, ...] = ()) -> Source:
-    """Return the quotation of a record as a source of another; ``sources`` are the record's own sources.
+    """Return the quotation of a record as a source of another; ``sources`` are the record's own
+    sources.
 
     Of a long text it shows what the other record quotes of it.
     """

@@ -1,4 +1,6 @@
-"""Polarity: which words of a text it affirms, and which it denies or ends, in English, German, Spanish and French."""
+"""Polarity: which words of a text it affirms, and which it denies or ends, in English, German,
+Spanish and French.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def _signed_words(text: str) -> tuple[tuple[frozenset[int], int], ...]:
 
 
 def opposes(statement: str, text: str) -> bool:
-    """True if a text denies what a statement affirms, or affirms what it denies, for most of their common words."""
+    """True if a text denies what a statement affirms, or affirms what it denies, for most of their
+    common words.
+    """
     signs = _signed(text)
     same = opposed = 0
     for forms, sign in _signed_words(statement):

@@ -1,4 +1,6 @@
-"""Scripts: normalising, folding and splitting of text in any script into the units that become terms."""
+"""Scripts: normalising, folding and splitting of text in any script into the units that become
+terms.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from memoranda.text.stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELES
 
 
 def wellformed(text: str) -> str:
-    """Replace lone halves of surrogate pairs, which cannot be encoded, and join pairs into their character."""
+    """Replace lone halves of surrogate pairs, which cannot be encoded, and join pairs into their
+    character.
+    """
     if text.isascii():
         return text
     try:
@@ -25,8 +29,8 @@ def wellformed(text: str) -> str:
     return text
 
 
-#: The first and last character of each script. "spaceless" scripts have no spaces between words (Thai, Lao,
-#: Burmese, Khmer, kana); their digits are not included.
+#: The first and last character of each script. "spaceless" scripts have no spaces between words
+#: (Thai, Lao, Burmese, Khmer, kana); their digits are not included.
 _SPANS: Final = (
     (0x0000, 0x02AF, "Latin"), (0x0370, 0x03FF, "Greek"), (0x0400, 0x052F, "Cyrillic"),
     (0x0530, 0x058F, "Armenian"), (0x0600, 0x06FF, "Arabic"), (0x0750, 0x077F, "Arabic"),
@@ -46,7 +50,9 @@ _FIRST: Final = tuple(first for first, _, _ in _SPANS)
 
 
 def script_of(text: str) -> str:
-    """Return the script of a text's first character; empty for scripts without rules of their own."""
+    """Return the script of a text's first character; empty for scripts without rules of their
+    own.
+    """
     return _script_of_character(text[0])
 
 
@@ -64,7 +70,9 @@ def _class(spans: Iterable[tuple[int, int]]) -> str:
 
 @cache
 def _marks() -> str:
-    """Return vowel signs, accents and the like: characters in words that are no letters or digits."""
+    """Return vowel signs, accents and the like: characters in words that are no letters or
+    digits.
+    """
     blocks = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0xFE20, 0xFE30))
     codes = [
         code
@@ -87,13 +95,16 @@ _EMOJI: Final = (
 _FLAG: Final = "[\U0001f1e6-\U0001f1ff]{1,2}+"
 
 _SIGNS: Final = r"-._@/:+&=?#%~"
-#: Any number of times, without stepping back, which saves memory. Python before 3.11.5 reads ``*+`` wrongly: it keeps the
-#: comma of "tea, please" although no word follows it. Stepping back finds the same, as nothing that follows can fail.
+#: Any number of times, without stepping back, which saves memory. Python before 3.11.5 reads ``*+``
+#: wrongly: it keeps the comma of "tea, please" although no word follows it. Stepping back finds the
+#: same, as nothing that follows can fail.
 _ANY_NUMBER: Final = "*+" if sys.version_info >= (3, 11, 5) else "*"
 
 
 def _piece(word: str) -> str:
-    """Return a pattern for a word, or for words joined without spaces as in an address or a version."""
+    """Return a pattern for a word, or for words joined without spaces as in an address or a
+    version.
+    """
     connector = rf"(?:://|,(?=[0-9]{{3}}(?![0-9]))|['{_SIGNS}])"
     return rf"[#@]?{word}(?:{connector}{word}){_ANY_NUMBER}(?:\+\+|\#)?"
 
@@ -110,11 +121,12 @@ _ANY_PIECE: Final = expression(_any_piece)
 _WORD_OF_PIECE: Final = expression(f"[^,{_SIGNS}]+")
 #: A character with its combining marks.
 _CLUSTER: Final = expression(lambda: f"[^{_marks()}][{_marks()}]{{0,7}}+")
-#: Normalising takes quadratic time in the number of successive marks; no language needs more than a few.
+#: Normalising takes quadratic time in the number of successive marks; no language needs more than a
+#: few.
 _PILE_OF_MARKS: Final = expression(lambda: f"([{_marks()}]{{8}})[{_marks()}]++")
 
-#: Apostrophes and hyphens become those of keyboards; invisible characters (joiners, marks of direction, variation
-#: selectors, skin tones) are removed.
+#: Apostrophes and hyphens become those of keyboards; invisible characters (joiners, marks of
+#: direction, variation selectors, skin tones) are removed.
 _SAME_SIGN: Final[dict[int, str | None]] = {
     **dict.fromkeys((0x02BC, 0x05F3, 0x2018, 0x2019, 0x2032), "'"),
     **dict.fromkeys((0x058A, 0x05BE, 0x2010, 0x2212), "-"),
@@ -125,7 +137,9 @@ _SAME_SIGN: Final[dict[int, str | None]] = {
 
 
 def normalised(text: str) -> str:
-    """Return the text in Unicode compatibility form, with one apostrophe, one hyphen and no invisible characters."""
+    """Return the text in Unicode compatibility form, with one apostrophe, one hyphen and no
+    invisible characters.
+    """
     if text.isascii():
         return text
     if _PILE_OF_MARKS.search(text):
@@ -144,7 +158,9 @@ def pieces(text: str) -> list[str]:
 
 
 def words_of(piece: str) -> list[str]:
-    """Return the words in a joined piece such as an address; a word with an apostrophe is one word."""
+    """Return the words in a joined piece such as an address; a word with an apostrophe is one
+    word.
+    """
     return _WORD_OF_PIECE.findall(piece)
 
 
@@ -196,7 +212,9 @@ _FOLDED: Final = _FoldedCharacters()
 
 
 def folded(word: str) -> str:
-    """Return a word in lower case without accents, as people may type it: café as cafe, ёлка as елка."""
+    """Return a word in lower case without accents, as people may type it: café as cafe, ёлка as
+    елка.
+    """
     return word if word.isascii() else "".join([_FOLDED[character] for character in word])
 
 
@@ -216,7 +234,8 @@ class Unit(NamedTuple):
 
     #: The text as it was written.
     written: str
-    #: The text as it is compared: lower case, bounded, without apostrophes; folded, unless it is a word.
+    #: The text as it is compared: lower case, bounded, without apostrophes; folded, unless it is a
+    #: word.
     text: str
     #: True if it has stems; if not, the text is the term.
     is_word: bool = False
@@ -225,7 +244,9 @@ class Unit(NamedTuple):
 
 
 def units_of(piece: str) -> list[Unit]:
-    """Split a piece by the rule of its script: characters and pairs, syllables, or words with joining signs."""
+    """Split a piece by the rule of its script: characters and pairs, syllables, or words with
+    joining signs.
+    """
     script = script_of(piece)
     if script in ("Han", "spaceless"):
         return _characters_and_pairs(piece)
@@ -257,7 +278,9 @@ def _with_apostrophes(word: str) -> list[Unit]:
 
 
 def _joined(piece: str) -> list[Unit]:
-    """Return words joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and their hosts."""
+    """Return words joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and
+    their hosts.
+    """
     whole = _SCHEME.sub("", piece.lower()).translate(_INNER_SIGNS)
     found = [_word(piece, whole) if whole.isalpha() else Unit(piece, folded(whole[:LONGEST]))]
     words = [word for word in words_of(piece.replace(",", "")) if word != whole]

@@ -1,4 +1,6 @@
-"""Places of sentences and clauses in a text, and the part to cut so that the text around them stays as it was."""
+"""Places of sentences and clauses in a text, and the part to cut so that the text around them stays
+as it was.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ Place = tuple[int, int]
 _END: Final = expression(
     r"(?<=[.!?…؟।])[\"'”’»)\]]*\s+|(?<=[。！？])[」』”]*|\s*[\n\r\u2028\u2029]\s*"
 )
-#: A full stop behind these ends no sentence: abbreviations, initials, and the numbers of days and of points in a list.
+#: A full stop behind these ends no sentence: abbreviations, initials, and the numbers of days and
+#: of points in a list.
 _NO_END: Final = expression(
     r"(?:(?<![^\s(\"'])(?:dr|mr|mrs|ms|prof|st|ste|sr|sra|srta|dra|mme|mlle|hr|fr|jr|mt|ft|ave|rd|blvd|apt|no|nr|núm|vs|ca|bzw"
     r"|z\.\s?b|d\.\s?h|e\.g|i\.e|u\.a|usw|etc|p\.ej|approx|inc|ltd|str|tel|geb)|(?<!\S)[^\W\d_]"
@@ -45,7 +48,8 @@ _CELL: Final = expression(r"[^|\n]*[^|\s][^|\n]*")
 _JOINING: Final = expression(
     r"[,;–—-]|\b(?:and|but|so|or|und|aber|oder|denn|y|e|pero|et|mais|ou)\b", re.IGNORECASE
 )
-#: Words before a clause on which it depends, such as "I think" and "because": what follows them cannot stay without them.
+#: Words before a clause on which it depends, such as "I think" and "because": what follows them
+#: cannot stay without them.
 _DEPENDENT: Final = expression(
     r"\b(?:that|because|since|if|when|while|where|who|which|as|although|dass|weil|da|wenn|ob|wo|während|que|porque|cuando|si|donde"
     r"|parce que|quand|où)\s*$",
@@ -79,7 +83,9 @@ def sentence_places(text: str) -> Iterator[Place]:
 
 
 def wrapped_places(text: str, places: list[Place]) -> Iterator[Place]:
-    """Yield the places of two lines that may be one sentence, wrapped at the end of the first line."""
+    """Yield the places of two lines that may be one sentence, wrapped at the end of the first
+    line.
+    """
     for (start, upto), (after, end) in pairwise(places):
         gap = text[upto:after]
         is_wrapped = gap.count("\n") == 1 and text[upto - 1] not in ".!?…:;。！？"
@@ -98,13 +104,17 @@ def cell_places(text: str, row: Place) -> list[Place]:
 
 
 def part_places(text: str, sentence: Place) -> list[Place]:
-    """Return the places of the parts of a sentence between commas, conjunctions and the like, each up to where the next begins."""
+    """Return the places of the parts of a sentence between commas, conjunctions and the like, each
+    up to where the next begins.
+    """
     joins = [join.end() for join in _PARTS.finditer(text, *sentence) if join.start() > sentence[0]]
     return list(pairwise([sentence[0], *(end for end in joins if end < sentence[1]), sentence[1]]))
 
 
 def clause_places(text: str, sentence: Place) -> list[Place]:
-    """Return the places of the parts of a sentence that can stand alone, each up to where the next one begins."""
+    """Return the places of the parts of a sentence that can stand alone, each up to where the next
+    one begins.
+    """
     start, end = sentence
     begins = [start]
     for join in _JOIN.finditer(text, start, end):
@@ -121,7 +131,9 @@ def clause_places(text: str, sentence: Place) -> list[Place]:
 
 
 def cut_parts(text: str, sentence: Place, first: Place, last: Place) -> Place:
-    """Return the place to cut so that a sentence loses its parts from ``first`` to ``last``, and no others."""
+    """Return the place to cut so that a sentence loses its parts from ``first`` to ``last``, and no
+    others.
+    """
     if last[1] < sentence[1]:
         # The next clause begins where the last one ends, so the word that joined the two goes, too.
         return (first[0], last[1])
@@ -132,7 +144,9 @@ def cut_parts(text: str, sentence: Place, first: Place, last: Place) -> Place:
 
 
 def with_white_space(text: str, place: Place) -> Place:
-    """Return a place with the white space on one side of it, so that what is left is separated as it was."""
+    """Return a place with the white space on one side of it, so that what is left is separated as
+    it was.
+    """
     start, end = place
     before = len(text[:start]) - len(text[:start].rstrip())
     after = len(text[end:]) - len(text[end:].lstrip())

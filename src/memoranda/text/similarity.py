@@ -35,7 +35,8 @@ _DATES: Final = (
 )
 #: Only words longer than this lose a final s.
 _SHORTEST: Final = 3
-#: With at least this many words, a phrase may move from the end to the front. In shorter statements order matters.
+#: With at least this many words, a phrase may move from the end to the front. In shorter statements
+#: order matters.
 _LEAST_TO_REORDER: Final = 4
 #: Characters of one text that are compared; longer texts are pasted, not said.
 _MOST_COMPARED: Final = 40_000
@@ -46,7 +47,9 @@ _PART_END: Final = expression(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029
 
 
 def same_statement(one: str, other: str) -> bool:
-    """True if two statements say the same, apart from filler words and a phrase that moved to the front."""
+    """True if two statements say the same, apart from filler words and a phrase that moved to the
+    front.
+    """
     if comparable_text(one) == comparable_text(other):
         return True
     first, second = content_words(one), content_words(other)
@@ -60,7 +63,8 @@ def same_statement(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def content_words(statement: str) -> tuple[str, ...]:
-    """Return the words of a statement in order, without filler words and without a plural or third-person s.
+    """Return the words of a statement in order, without filler words and without a plural or
+    third-person s.
 
     Stems would be too coarse: "lived" and "lives" have the same stem.
     """
@@ -103,7 +107,9 @@ def clears_with_similarity(*cached: Any) -> None:
 
 
 def coverage(statement: str, text: str) -> float:
-    """Return the share of a statement's words that occur in a text, from 0 to 1; 0 for a statement without words."""
+    """Return the share of a statement's words that occur in a text, from 0 to 1; 0 for a statement
+    without words.
+    """
     return _share(_word_forms(statement), terms_in(text[:_MOST_COMPARED]))
 
 
@@ -125,7 +131,9 @@ def densest_coverage(statement: str, text: str) -> float:
 
 
 def densest_share(wanted: tuple[frozenset[int], ...], text: str) -> float:
-    """Return the highest share of words, given by their forms, in any two consecutive sentences of a text."""
+    """Return the highest share of words, given by their forms, in any two consecutive sentences of
+    a text.
+    """
     return max(
         (_share(wanted, part) for part in _sentence_pairs(text[:_MOST_COMPARED])), default=0.0
     )
@@ -136,7 +144,8 @@ def _share(wanted: tuple[frozenset[int], ...], terms: frozenset[int]) -> float:
 
 
 def _word_forms(statement: str) -> tuple[frozenset[int], ...]:
-    """Return for each word its possible forms: the word itself and its stems in all likely languages.
+    """Return for each word its possible forms: the word itself and its stems in all likely
+    languages.
 
     The language of a short statement is uncertain, and a text may be detected as another one.
     """
@@ -145,7 +154,9 @@ def _word_forms(statement: str) -> tuple[frozenset[int], ...]:
 
 @lru_cache(maxsize=2_048)
 def words_with_forms(statement: str) -> tuple[tuple[str, frozenset[int]], ...]:
-    """Return the words of a statement without filler words, each with the hashes of its possible forms."""
+    """Return the words of a statement without filler words, each with the hashes of its possible
+    forms.
+    """
     groups = query_groups(_without_fillers(statement))
     return tuple(
         (group.word, frozenset((*group.hashes, *map(term_hash, _words(group.word)))))

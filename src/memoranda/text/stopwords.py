@@ -160,7 +160,8 @@ _LISTS: Final[dict[str, str]] = {
         նաև""",
 }
 
-#: What carries no meaning where words are not set apart, and so is dropped as a character or pair of it.
+#: What carries no meaning where words are not set apart, and so is dropped as a character or pair
+#: of it.
 _SPACELESS: Final = """
     的 是 了 我 你 他 她 它 在 不 也 都 就 和 与 及 或 有 这 那 這 個 个 吗 嗎 呢 吧 啊 么 麼 们 們 什 之
     而 被 把 将 很 为 為 对 對 这个 那个 這個 那個 一个 一個 没有 沒有 因为 因為 所以 如果 可以 怎么 怎麼

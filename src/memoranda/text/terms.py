@@ -1,4 +1,6 @@
-"""Terms (word stems, by which recall finds words), made when a text is stored, and detection of the text's language."""
+"""Terms (word stems, by which recall finds words), made when a text is stored, and detection of the
+text's language.
+"""
 
 from __future__ import annotations
 
@@ -55,13 +57,15 @@ _ALGORITHMS: Final = {
 _MOST_WORDS: Final = 16_384
 #: Most terms of one word of a question.
 MOST_ALTERNATIVES: Final = 12
-#: The stems in these languages are always among a word's alternatives; one of those is the plain word.
+#: The stems in these languages are always among a word's alternatives; one of those is the plain
+#: word.
 _NEVER_CROWDED_OUT: Final = frozenset(
     language for languages in LANGUAGES.values() for language in languages[: MOST_ALTERNATIVES - 1]
 )
 
-#: Letters that are evidence of a language, with their weights: less than a stop word, because names occur in all
-#: languages. Weights are whole numbers, so that their order cannot change a sum, and so the terms of a text.
+#: Letters that are evidence of a language, with their weights: less than a stop word, because names
+#: occur in all languages. Weights are whole numbers, so that their order cannot change a sum, and
+#: so the terms of a text.
 _LETTERS: Final = (
     (75, {"de": "ß", "es": "ñ", "pt": "ãõ", "da": "øæ", "no": "øæ", "hu": "őű", "pl": "łąęśćźż",
             "tr": "şğı", "ro": "ășțţ", "fr": "êœù", "it": "ìò", "fa": "پچژگکی"}),
@@ -129,7 +133,9 @@ def _scores(words: Sequence[str]) -> dict[str, int]:
 
 
 def languages_of(words: Sequence[str]) -> tuple[str, str]:
-    """Return the languages of the Latin and of the Arabic words in a text, given as its words in lower case."""
+    """Return the languages of the Latin and of the Arabic words in a text, given as its words in
+    lower case.
+    """
     sample = words[:: len(words) // _SAMPLE + 1]
     if 5 * sum(map(_ONLY_ENGLISH.__contains__, sample)) > len(sample):
         return "en", LANGUAGES["Arabic"][0]
@@ -139,7 +145,8 @@ def languages_of(words: Sequence[str]) -> tuple[str, str]:
 
 
 def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Return a question's possible Latin languages, the most likely first, and the language of its Arabic words.
+    """Return a question's possible Latin languages, the most likely first, and the language of its
+    Arabic words.
 
     All are possible unless two words are evidence of a language; English is always possible.
     """
@@ -163,7 +170,9 @@ def _best(script: str, scores: dict[str, int]) -> str:
 
 
 def is_stop_word(word: str, language: str | None) -> bool:
-    """True if a word in lower case is on the language's list of stop words; False if no language is known."""
+    """True if a word in lower case is on the language's list of stop words; False if no language is
+    known.
+    """
     return language is not None and word in _STOPS[language]
 
 
@@ -196,7 +205,9 @@ def language_for(word: str, latin: str, arabic: str) -> str | None:
 
 @lru_cache(maxsize=_MOST_WORDS)
 def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tuple[str, ...]:
-    """Return the terms for a question's word, the most likely first; the plain word is one of them."""
+    """Return the terms for a question's word, the most likely first; the plain word is one of
+    them.
+    """
     plain = folded(word)
     script = script_of(word)
     languages = latin if script == "Latin" else LANGUAGES.get(script, ())
@@ -210,7 +221,9 @@ def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tupl
 
 @lru_cache(maxsize=_MOST_WORDS)
 def word_terms(word: str, language: str | None) -> tuple[str, ...]:
-    """Return the stem of a word in this language, and the plain word if a question could miss the stem."""
+    """Return the stem of a word in this language, and the plain word if a question could miss the
+    stem.
+    """
     plain = folded(word)
     if language is None:
         return (plain,)
@@ -223,7 +236,8 @@ def word_terms(word: str, language: str | None) -> tuple[str, ...]:
     return stem, plain
 
 
-#: The version of the rule that makes terms of text; stored with them. Every change to a term raises it.
+#: The version of the rule that makes terms of text; stored with them. Every change to a term raises
+#: it.
 RULE: int = 3
 
 _MOST_HASHES: Final = 131_072
@@ -247,12 +261,13 @@ class TermGroup:
 def terms_of(text: str) -> list[str]:
     """Return a text's terms, in order, with repetitions.
 
-    A word becomes its stem in the likely language of the text, without accents; if a question without accents would
-    miss that stem, the plain word follows. Joined words (e-mail, v1.2, addresses) become terms as a whole and in
-    parts. Korean becomes overlapping pairs of syllables; Chinese, Japanese, Thai, Lao, Khmer and Burmese overlapping
-    pairs of characters. Chinese characters are terms by themselves, too, so that a question may consist of one and
-    need not divide words as the text does: about half as many terms more.
-    Stop words are left out, unless there is nothing else.
+    A word becomes its stem in the likely language of the text, without accents; if a question
+    without accents would miss that stem, the plain word follows. Joined words (e-mail, v1.2,
+    addresses) become terms as a whole and in parts. Korean becomes overlapping pairs of syllables;
+    Chinese, Japanese, Thai, Lao, Khmer and Burmese overlapping pairs of characters. Chinese
+    characters are terms by themselves, too, so that a question may consist of one and need not
+    divide words as the text does: about half as many terms more. Stop words are left out, unless
+    there is nothing else.
     """
     words = scripts.normalised(text).lower().split()
     table = _terms_in(*languages_of(words))
@@ -271,7 +286,9 @@ def pack_text(text: str) -> bytes:
 
 
 def hashes_of_parts(parts: Sequence[str]) -> list[Iterable[int]]:
-    """Return the hashes of the terms in each part of one text; the languages are those of the whole text."""
+    """Return the hashes of the terms in each part of one text; the languages are those of the whole
+    text.
+    """
     words = [scripts.normalised(part).lower().split() for part in parts]
     table = _hashes_in(*languages_of([*chain.from_iterable(words)]))
     return [chain.from_iterable(map(table.__getitem__, part)) for part in words]
@@ -290,7 +307,9 @@ def term_hash(term: str) -> int:
 
 
 def pack(terms: Iterable[str]) -> bytes:
-    """Pack terms: the distinct hashes of 8 bytes each, ascending, then one byte each for how often they occur."""
+    """Pack terms: the distinct hashes of 8 bytes each, ascending, then one byte each for how often
+    they occur.
+    """
     return _packed(Counter(map(term_hash, terms)))
 
 
@@ -303,10 +322,11 @@ def _packed(counts: Counter[int]) -> bytes:
 
 
 def query_groups(text: str) -> tuple[TermGroup, ...]:
-    """Return a question's words, distinct and in order, without stop words unless there is nothing else.
+    """Return a question's words, distinct and in order, without stop words unless there is nothing
+    else.
 
-    If the question's language is recognised, a word has its stems in that language and in English, and the plain
-    word; if the question is too short for that, the stems of all languages.
+    If the question's language is recognised, a word has its stems in that language and in English,
+    and the plain word; if the question is too short for that, the stems of all languages.
     """
     words = scripts.normalised(text).split()
     languages, arabic = likely_languages([word.lower() for word in words])
@@ -335,7 +355,9 @@ def _units(word: str) -> Iterator[Unit]:
 
 
 class _Table(dict[str, tuple[Value, ...]], Generic[Value]):
-    """Cache of the values made of recent words; emptied when full. Threads share it and may compute a value twice."""
+    """Cache of the values made of recent words; emptied when full. Threads share it and may compute
+    a value twice.
+    """
 
     def __init__(self, make: Callable[[str], tuple[Value, ...]]) -> None:
         super().__init__()
@@ -392,7 +414,9 @@ def _group(unit: Unit, languages: tuple[str, ...]) -> TermGroup:
 
 
 def _distinct(groups: list[TermGroup]) -> tuple[TermGroup, ...]:
-    """Join a question's words that have the same most likely term into one, with the terms of all of them."""
+    """Join a question's words that have the same most likely term into one, with the terms of all
+    of them.
+    """
     found: dict[int, TermGroup] = {}
     for group in groups:
         first = group.hashes[0]

@@ -12,8 +12,8 @@ from memoranda.first_use import expression
 Count = Callable[[str], int]
 
 _LATIN: Final = expression(r"[A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
-#: Tables for ASCII bytes: letters become lower case and all else a space; the bytes to delete to keep only digits;
-#: and the bytes to delete to keep only signs.
+#: Tables for ASCII bytes: letters become lower case and all else a space; the bytes to delete to
+#: keep only digits; and the bytes to delete to keep only signs.
 _WORDS: Final = bytes(ord(chr(code).lower() if chr(code).isalpha() else " ") for code in range(256))
 _NO_DIGITS: Final = bytes(code for code in range(128) if not chr(code).isdigit())
 _NO_SIGNS: Final = bytes(code for code in range(128) if chr(code).isalnum() or chr(code).isspace())
@@ -39,7 +39,9 @@ _LONGEST: Final = 64
 
 
 def _by_length(short: float, up_to: int, rate: float) -> tuple[float, ...]:
-    """Return the tokens of a word by its length: about one for a short word, then one for every ``rate`` letters."""
+    """Return the tokens of a word by its length: about one for a short word, then one for every
+    ``rate`` letters.
+    """
     lengths = range(_LONGEST + 1)
     return tuple(short if letters <= up_to else max(short, letters / rate) for letters in lengths)
 
@@ -88,7 +90,9 @@ def _weights(words: list[str], is_ascii: bool) -> tuple[float, ...]:
 
 
 def _weight(sign: str) -> float:
-    """Estimate how many tokens a sign has, or a letter from a script that tokenizers split into short pieces."""
+    """Estimate how many tokens a sign has, or a letter from a script that tokenizers split into
+    short pieces.
+    """
     code = ord(sign)
     if code < 0x2E80:
         return 1.0

@@ -1,4 +1,6 @@
-"""Days in words for labels, as exactly as they were said: "on 7 May 2023", "in 2025", "12–16 October 2026"."""
+"""Days in words for labels, as exactly as they were said: "on 7 May 2023", "in 2025", "12–16
+October 2026".
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ _EACH_YEAR: Final = expression(
 
 
 def is_past(memory: Memory, now: datetime) -> bool:
-    """True if a memory's time is over: its end has passed, or it lay ahead when it was said and its last day has passed.
+    """True if a memory's time is over: its end has passed, or it lay ahead when it was said and its
+    last day has passed.
 
     What happened once stays true, and what recurs or returns each year is never over.
     """
@@ -49,7 +52,9 @@ def is_past(memory: Memory, now: datetime) -> bool:
 
 
 def happened_words(days: DaySpan) -> str:
-    """Return when something happened: one day, a month, a year, or from a first to a last day, month or year."""
+    """Return when something happened: one day, a month, a year, or from a first to a last day,
+    month or year.
+    """
     words = _written(days)
     if days.after - days.first == _DAY and days.granularity is not Granularity.YEAR:
         return f"on {words}"

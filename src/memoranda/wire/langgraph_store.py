@@ -29,7 +29,9 @@ class NothingMeets(Exception):
 
 
 def conditions_of(filter: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a filter of LangGraph as the book's conditions on an item's value; raise ``NothingMeets`` if nothing can."""
+    """Return a filter of LangGraph as the book's conditions on an item's value; raise
+    ``NothingMeets`` if nothing can.
+    """
     conditions: dict[str, Any] = {}
     for path, compared in _leaves(filter or {}, ""):
         if compared:
@@ -71,13 +73,16 @@ def _compared(path: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
             if operator == "eq":
                 raise NothingMeets
             continue
-        # The stricter of two comparisons of one kind counts, which only an infinity can bring about.
+        # The stricter of two comparisons of one kind counts, which only an infinity can bring
+        # about.
         compared.setdefault(operator, value)
     return compared
 
 
 def _beyond(operator: str, value: float) -> tuple[str, float]:
-    """Return a comparison with an infinity as one with the largest number; an empty operator where everything meets it."""
+    """Return a comparison with an infinity as one with the largest number; an empty operator where
+    everything meets it.
+    """
     if operator == "ne":
         return "", value
     if operator in ("lt", "lte") and value > 0:
@@ -88,7 +93,9 @@ def _beyond(operator: str, value: float) -> tuple[str, float]:
 
 
 def paths_of(index: Sequence[str]) -> list[str]:
-    """Return field paths of LangGraph as the book writes them: ``a.*`` becomes ``a[*]``, and ``{a,b.c}`` two paths."""
+    """Return field paths of LangGraph as the book writes them: ``a.*`` becomes ``a[*]``, and
+    ``{a,b.c}`` two paths.
+    """
     paths: list[str] = []
     for given in index:
         if not isinstance(given, str):
@@ -106,7 +113,8 @@ def paths_of(index: Sequence[str]) -> list[str]:
 
 
 Labels: TypeAlias = tuple[str, ...]
-#: Returns the owner of a namespace, or the owner and the namespace among that owner's items; None: it has no owner.
+#: Returns the owner of a namespace, or the owner and the namespace among that owner's items; None:
+#: it has no owner.
 OwnerOf: TypeAlias = Callable[[Labels], "str | Owner | tuple[str | Owner, Labels] | None"]
 #: Returns the audience of what is stored in a namespace; None: the writer's default.
 AudienceOf: TypeAlias = Callable[[Labels], "str | Audience | None"]
@@ -117,7 +125,9 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A namespace of the store, its owner, and the namespace of the owner's items that it stands for."""
+    """A namespace of the store, its owner, and the namespace of the owner's items that it stands
+    for.
+    """
 
     owner: Owner
     outer: Labels
@@ -134,7 +144,9 @@ class Place:
 
 
 class NamespaceOwners:
-    """Asks the application's function for the owner of each namespace, and refuses what it does not answer."""
+    """Asks the application's function for the owner of each namespace, and refuses what it does not
+    answer.
+    """
 
     def __init__(
         self,
@@ -219,7 +231,9 @@ class NamespaceOwners:
 
 
 def owner_at(position: int) -> OwnerOf:
-    """Return a function that takes the label at a position as the owner's id; the namespaces of items stay as they are."""
+    """Return a function that takes the label at a position as the owner's id; the namespaces of
+    items stay as they are.
+    """
     if type(position) is not int or position < 0:
         raise InvalidInput(
             f"position: give a whole number of at least 0, not {position!r}", field="position"
@@ -268,7 +282,7 @@ class StoreReads:
         for at in range(0, len(names), PAGE):
             await self._items.get_many(owner, names[at : at + PAGE], renew=True, **self._who)
 
-    # ── searches ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── searches ──────────────────────────────────────────────────────────────────────────────────
 
     async def search(
         self,
@@ -281,7 +295,9 @@ class StoreReads:
         offset: int,
         renews: bool,
     ) -> list[tuple[Item, float | None, Labels]]:
-        """Return the best items below a prefix, each with its score and the store's name of its namespace."""
+        """Return the best items below a prefix, each with its score and the store's name of its
+        namespace.
+        """
         end = offset + limit
         if offset < 0 or limit < 1:
             raise InvalidInput(
@@ -306,7 +322,9 @@ class StoreReads:
     async def _across(
         self, prefix: Labels, query: str | None, only: dict[str, Any], end: int
     ) -> list[Scored]:
-        """Search the items of all owners that may be read, as far as the application's function gives them to these."""
+        """Search the items of all owners that may be read, as far as the application's function
+        gives them to these.
+        """
         found = list[Scored]()
         for owner in await self._owners.owners():
             count = end
@@ -324,7 +342,9 @@ class StoreReads:
     async def _ranked(
         self, owner: Owner, inner: Labels, query: str | None, only: dict[str, Any], end: int
     ) -> list[Scored]:
-        """Return the first ``end`` items: the hits of the question, then the other items, the last updated first."""
+        """Return the first ``end`` items: the hits of the question, then the other items, the last
+        updated first.
+        """
         items, who, conditions = self._items, self._who, only or None
         hits: Sequence[Hit] = ()
         words = 0
@@ -346,14 +366,15 @@ class StoreReads:
         )
         there = {hit.record.id for hit in hits}
         ranked: list[Scored] = [(_item(hit), _score(hit, words)) for hit in hits]
-        # Where vectors are compared, an item that is no hit has one that points away from the question's.
+        # Where vectors are compared, an item that is no hit has one that points away from the
+        # question's.
         unlike = 0.0 if query and self._compares() else None
         rest = [
             (item, None if item.index == () else unlike) for item in listed if item.id not in there
         ]
         return [*ranked, *rest][:end]
 
-    # ── namespaces ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── namespaces ────────────────────────────────────────────────────────────────────────────────
 
     async def namespaces(
         self,
@@ -406,7 +427,9 @@ class StoreReads:
 async def _pages(
     fetch: Callable[[int, int], Awaitable[Sequence[T]]], begin: int, count: int | None
 ) -> list[T]:
-    """Fetch ``count`` of a list from a place on, or all, in as many calls as the book's limit needs."""
+    """Fetch ``count`` of a list from a place on, or all, in as many calls as the book's limit
+    needs.
+    """
     found: list[T] = []
     while count is None or len(found) < count:
         size = PAGE if count is None else min(PAGE, count - len(found))
@@ -429,6 +452,8 @@ def _item(hit: Hit) -> Item:
 
 
 def _score(hit: Hit, words: int) -> float:
-    """Return the larger of the cosine and the share of the question's words that the item has: at most 1, for any question."""
+    """Return the larger of the cosine and the share of the question's words that the item has: at
+    most 1, for any question.
+    """
     share = min(1.0, len(hit.words) / words) if words else 0.0
     return share if hit.cosine is None else max(hit.cosine, share) if share else hit.cosine

@@ -1,4 +1,6 @@
-"""Errors on the wire: the status and the problem document of each, and the error that a document stands for."""
+"""Errors on the wire: the status and the problem document of each, and the error that a document
+stands for.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ _STATUSES: tuple[tuple[type[MemorandaError], int], ...] = (
     (ModelFailed, 503),
     (StorageError, 503),
 )
-#: The code of the answer to a GET of one thing that is not there, or is not the caller's; the library returns None.
+#: The code of the answer to a GET of one thing that is not there, or is not the caller's; the
+#: library returns None.
 ABSENT = "nothing_there"
 #: Statuses after which the same request may succeed later.
 RETRIED = frozenset({429, 502, 503, 504})

@@ -1,4 +1,6 @@
-"""Results: what a verb returns as JSON, and back again; the annotations of the verbs say of which type it is."""
+"""Results: what a verb returns as JSON, and back again; the annotations of the verbs say of which
+type it is.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,7 @@ def _enumeration(kind: type[Enum]) -> Form:
     return Form(lambda value: value.value, read, schema)
 
 
-# ── what holds other values ──────────────────────────────────────────────────────────────────────────────────────────
+# ── what holds other values ───────────────────────────────────────────────────────────────────────
 
 
 def _union(of: Sequence[Any]) -> Form:
@@ -192,7 +194,7 @@ def _written(form: Form, value: Any) -> Any:
     return value if form.write is None else form.write(value)
 
 
-# ── classes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── classes ───────────────────────────────────────────────────────────────────────────────────────
 
 #: Forms that a module of values with their own rules adds for a class, or for a field of one.
 CLASSES: dict[type, Form] = {}
@@ -224,11 +226,13 @@ def _named(known: dict[str, Json], kind: type, make: Callable[[], Json]) -> Json
 
 
 def _first_sentence(kind: type) -> str:
-    return (kind.__doc__ or "").strip().partition("\n")[0]
+    return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
 
 
 class _Fielded:
-    """The form of a class with fields: a dataclass, a model, or a named tuple; read from its annotations at its first use."""
+    """The form of a class with fields: a dataclass, a model, or a named tuple; read from its
+    annotations at its first use.
+    """
 
     def __init__(self, kind: type) -> None:
         self._kind = kind
@@ -301,7 +305,9 @@ def _annotations(kind: type) -> dict[str, Any]:
 
 
 def _builder(kind: type) -> Callable[[Json], Any]:
-    """Return the function that makes a value of read fields; a field that did not cross gets its default."""
+    """Return the function that makes a value of read fields; a field that did not cross gets its
+    default.
+    """
     needed = _needed(kind)
     make: Callable[..., Any] = _unchecked(kind) if issubclass(kind, BaseModel) else kind
 
@@ -314,7 +320,9 @@ def _builder(kind: type) -> Callable[[Json], Any]:
 
 
 def _unchecked(kind: type[BaseModel]) -> Callable[..., Any]:
-    """Return the function that makes a model of its fields without its rules: of a masked record, not all of them hold."""
+    """Return the function that makes a model of its fields without its rules: of a masked record,
+    not all of them hold.
+    """
     count = len(kind.model_fields)
 
     def make(**values: Any) -> BaseModel:
@@ -367,7 +375,9 @@ def _record_schema(known: dict[str, Json]) -> Json:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON by its own type, whatever was announced; classes as their forms have it."""
+    """Return a value as JSON by its own type, whatever was announced; classes as their forms have
+    it.
+    """
     if value is None or type(value) in (str, bool, int, float):
         return value
     if type(value) is dict or (isinstance(value, Mapping) and not isinstance(value, BaseModel)):
@@ -400,7 +410,8 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(verb: str, data: Any) -> Any:
-    """Return the value that a verb of this name returned; raise ``InvalidInput`` if the JSON is not of its type.
+    """Return the value that a verb of this name returned; raise ``InvalidInput`` if the JSON is not
+    of its type.
 
     For ``thread`` it is a ``ThreadAddress``.
     """
@@ -422,7 +433,9 @@ def result_form(verb: str) -> Form:
 
 
 def schema_of(verb: str) -> Json:
-    """Return the JSON Schema of what a verb returns, with the schemas that it refers to under ``$defs``."""
+    """Return the JSON Schema of what a verb returns, with the schemas that it refers to under
+    ``$defs``.
+    """
     known: dict[str, Json] = {}
     schema = result_form(verb).schema(known)
     moved: Json = _moved({**schema, "$defs": known})
@@ -430,7 +443,9 @@ def schema_of(verb: str) -> Json:
 
 
 def schemas(verbs: Iterable[str] = tuple(OPERATIONS)) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return the schemas of all classes that verbs return, by name, and the schema of each verb's result."""
+    """Return the schemas of all classes that verbs return, by name, and the schema of each verb's
+    result.
+    """
     known: dict[str, Json] = {}
     results = {verb: result_form(verb).schema(known) for verb in verbs}
     return dict(sorted(known.items())), results
@@ -445,7 +460,7 @@ def _moved(schema: Any) -> Any:
     return schema.replace(COMPONENTS, "#/$defs/") if isinstance(schema, str) else schema
 
 
-# ── values with rules of their own ───────────────────────────────────────────────────────────────────────────────────
+# ── values with rules of their own ────────────────────────────────────────────────────────────────
 
 _HITS, _MISSING = form_of(list[Hit]), form_of(tuple[MissingHit, ...])
 _ADDRESS = form_of(ThreadAddress)
@@ -466,7 +481,9 @@ def _with_hits(hits: Hits, written: list[Json]) -> Json:
 
 
 def compact_hits(hits: Hits) -> Json:
-    """Return hits as most programs need them: what was said, by whom and when, and how sure recall is of it."""
+    """Return hits as most programs need them: what was said, by whom and when, and how sure recall
+    is of it.
+    """
     return _with_hits(hits, [_compact(hit) for hit in hits])
 
 
@@ -562,7 +579,9 @@ CLASSES |= {
 
 
 def _objects(first: str, second: str, annotation: Any, kinds: tuple[str, str]) -> Form:
-    """Return the form of pairs as objects with two names, which other languages can say better than pairs."""
+    """Return the form of pairs as objects with two names, which other languages can say better than
+    pairs.
+    """
     pairs = form_of(annotation)
 
     def write(values: Sequence[tuple[Any, Any]]) -> list[Json]:

@@ -1,4 +1,6 @@
-"""Routes: which verb a method and a path mean, and the path of a verb; parts are percent-encoded one by one."""
+"""Routes: which verb a method and a path mean, and the path of a verb; parts are percent-encoded
+one by one.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The verb that a request means, and the arguments in its path; no verb where only the method is wrong."""
+    """The verb that a request means, and the arguments in its path; no verb where only the method
+    is wrong.
+    """
 
     verb: Operation | None
     given: dict[str, str]

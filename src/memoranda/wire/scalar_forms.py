@@ -1,4 +1,6 @@
-"""Forms of simple values on the wire: texts, numbers, moments and ids; and the error for what is none of them."""
+"""Forms of simple values on the wire: texts, numbers, moments and ids; and the error for what is
+none of them.
+"""
 
 from __future__ import annotations
 

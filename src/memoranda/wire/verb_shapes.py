@@ -1,4 +1,6 @@
-"""The arguments of each verb on the wire, read from its signature: a model that checks them, and what the book gets."""
+"""The arguments of each verb on the wire, read from its signature: a model that checks them, and
+what the book gets.
+"""
 
 from __future__ import annotations
 
@@ -224,7 +226,9 @@ class Shape:
     signature: inspect.Signature
 
     def read(self, given: Mapping[str, Any], in_path: Mapping[str, str]) -> dict[str, Any]:
-        """Check what was sent, and return the arguments for the book; an error names each malformed field."""
+        """Check what was sent, and return the arguments for the book; an error names each malformed
+        field.
+        """
         place = {name: self._from_text(name, text) for name, text in in_path.items()}
         try:
             checked = self.model.model_validate({**given, **place})
@@ -250,7 +254,9 @@ class Shape:
         return self.read(given, in_path)
 
     def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """Check arguments that a person typed: lists repeat their name, objects and lists of objects are JSON."""
+        """Check arguments that a person typed: lists repeat their name, objects and lists of
+        objects are JSON.
+        """
         given: dict[str, Any] = {}
         forms = {
             wire_name(word): field.annotation for word, field in self.model.model_fields.items()
@@ -285,7 +291,9 @@ class Shape:
         return found[0]
 
     def _from_text(self, name: str, text: str) -> Any:
-        """Return an argument of a path or a query, where it is a number or a flag, as the body would have it."""
+        """Return an argument of a path or a query, where it is a number or a flag, as the body
+        would have it.
+        """
         of = self.annotations.get(name, "")
         if of.startswith(("int", "Receipt | int")) and _NUMBER.fullmatch(text):
             return int(text)

@@ -1,4 +1,6 @@
-"""Forgetting a fact in documents: spans in the strings of memories' data and of inserted documents."""
+"""Forgetting a fact in documents: spans in the strings of memories' data and of inserted
+documents.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of the value of a fact: which spellings hold it, which words and numbers only look like it, and what is cut for it."""
+"""Tests of the value of a fact: which spellings hold it, which words and numbers only look like it,
+and what is cut for it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of find_traces: the memory, its dependents, parts of messages, and other texts that may contain the fact."""
+"""Tests of find_traces: the memory, its dependents, parts of messages, and other texts that may
+contain the fact.
+"""
 
 from __future__ import annotations
 

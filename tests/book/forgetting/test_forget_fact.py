@@ -1,4 +1,6 @@
-"""Forgetting a fact: the memory, those that say the same and the parts of messages that tell it; dry runs and plans."""
+"""Forgetting a fact: the memory, those that say the same and the parts of messages that tell it;
+dry runs and plans.
+"""
 
 from __future__ import annotations
 

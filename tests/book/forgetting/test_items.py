@@ -1,4 +1,6 @@
-"""Forgetting a fact in items: spans in the strings of their values, in earlier values, and in deleted ones."""
+"""Forgetting a fact in items: spans in the strings of their values, in earlier values, and in
+deleted ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A language model is asked, only where the caller wants it, if records without the value of a fact still tell it."""
+"""A language model is asked, only where the caller wants it, if records without the value of a fact
+still tell it.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +189,8 @@ async def test_a_book_without_a_model_says_so_and_a_useless_answer_forgets_nothi
         assert set(TOLD) <= await told(book)
 
 
-#: Records near "Lives in Lisbon", the words that a model copied, and if they tell it: as played by a careful reader who errs once.
+#: Records near "Lives in Lisbon", the words that a model copied, and if they tell it: as played by
+#: a careful reader who errs once.
 JUDGED = (
     ("My home is a flat in Alfama.", "a flat in Alfama", True),
     ("I live a short walk from the Tagus.", "I live a short walk from the Tagus", True),

@@ -1,4 +1,6 @@
-"""Facts that are named by words or by a key: several at once, each looked for by itself and all forgotten in one operation."""
+"""Facts that are named by words or by a key: several at once, each looked for by itself and all
+forgotten in one operation.
+"""
 
 from __future__ import annotations
 

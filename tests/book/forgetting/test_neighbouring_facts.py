@@ -11,7 +11,8 @@ from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import those_of
 
-#: What is said, by whom; the memory to forget; what is left of the memories, of the messages and of the profile's interests.
+#: What is said, by whom; the memory to forget; what is left of the memories, of the messages and of
+#: the profile's interests.
 TALKS = {
     "one of two things that a verb names": (
         [("user", "I'm allergic to walnuts and penicillin.")],

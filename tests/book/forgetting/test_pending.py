@@ -1,4 +1,6 @@
-"""Tests of hidden facts: they are listed, erased on request or after a time, or restored by an undo."""
+"""Tests of hidden facts: they are listed, erased on request or after a time, or restored by an
+undo.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of the parts of a message that contain a fact: those that are cut, those that are only listed, and the rest."""
+"""Tests of the parts of a message that contain a fact: those that are cut, those that are only
+listed, and the rest.
+"""
 
 from __future__ import annotations
 

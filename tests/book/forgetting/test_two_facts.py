@@ -1,4 +1,6 @@
-"""A sentence that tells two facts: forgetting one leaves the memory of the other, wherever the book is read or moved to."""
+"""A sentence that tells two facts: forgetting one leaves the memory of the other, wherever the book
+is read or moved to.
+"""
 
 from __future__ import annotations
 

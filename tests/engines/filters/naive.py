@@ -1,4 +1,6 @@
-"""A second evaluator of filters over data, written from their description alone: slow, and in no part that of the product."""
+"""A second evaluator of filters over data, written from their description alone: slow, and in no
+part that of the product.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ NOTHING = object()
 
 
 def meets(data: Any, schema: str | None, only: Mapping[str, Any]) -> bool:
-    """True if a record with this data, which is ``NOTHING`` if it has none, meets all conditions of ``only``."""
+    """True if a record with this data, which is ``NOTHING`` if it has none, meets all conditions of
+    ``only``.
+    """
     if data is NOTHING:
         return False
     for name, wanted in only.items():

@@ -1,4 +1,6 @@
-"""Random records with data, random filters over them, and the check that indexes, engines and a second evaluator agree."""
+"""Random records with data, random filters over them, and the check that indexes, engines and a
+second evaluator agree.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def value(rng: random.Random, depth: int = 0) -> Any:
 
 
 def fields(rng: random.Random) -> dict[str, Any]:
-    """Return an object whose common keys have values of the same few sorts, so that many filters choose some of them."""
+    """Return an object whose common keys have values of the same few sorts, so that many filters
+    choose some of them.
+    """
     found = {key: value(rng, 1) for key in rng.sample(KEYS, rng.randrange(6))}
     if rng.random() < 0.7:
         found |= {
@@ -203,7 +207,9 @@ class Shelves:
         self.index = Recall(self._engine)
 
     async def check(self, only: dict[str, Any], view: View, *, deep: bool) -> int:
-        """Compare what the filter chooses with the second evaluator; ``deep`` also asks the engine, and recall."""
+        """Compare what the filter chooses with the second evaluator; ``deep`` also asks the engine,
+        and recall.
+        """
         expected = self._library.chosen(only, view)
         filter = as_filter(None, only)
         self._same(only, "count", await self.index.count(ANN, view, filter), len(expected))
@@ -262,7 +268,9 @@ VIEWS = (WHOLE, WHOLE, AT_A, View(), View(agent="b"))
 
 
 async def compare(library: Library, shelves: Sequence[Shelves], filters: int) -> tuple[int, int]:
-    """Compare random filters on all engines; return how many chose something, and how many records in all."""
+    """Compare random filters on all engines; return how many chose something, and how many records
+    in all.
+    """
     some = total = 0
     for number in range(filters):
         only, view = library.only(), library.rng.choice(VIEWS)

@@ -1,4 +1,6 @@
-"""Filters over data choose the same records on every engine as an evaluator that shares no code with them."""
+"""Filters over data choose the same records on every engine as an evaluator that shares no code
+with them.
+"""
 
 from __future__ import annotations
 

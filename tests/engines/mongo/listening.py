@@ -1,4 +1,6 @@
-"""Hears every command that a book sends to its server; the driver has one place for all listeners of a process."""
+"""Hears every command that a book sends to its server; the driver has one place for all listeners
+of a process.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ monitoring.register(_Listener())
 
 @contextmanager
 def listening(ear: Heard) -> Iterator[None]:
-    """Call ``ear`` with each command, before it is sent, of every client that was made after this module was loaded."""
+    """Call ``ear`` with each command, before it is sent, of every client that was made after this
+    module was loaded.
+    """
     _ears.append(ear)
     try:
         yield
@@ -57,7 +61,7 @@ def counted() -> Iterator[list[str]]:
         yield names
 
 
-# ── commands that name no owner ──────────────────────────────────────────────────────────────────────────────────────
+# ── commands that name no owner ───────────────────────────────────────────────────────────────────
 
 #: Collections whose documents belong to owners. The others are small, or belong to the whole book.
 OWNED = frozenset({"owners", "records", "versions", "gone", "ledger"})

@@ -1,4 +1,6 @@
-"""Whatever another program does to the same owner between two commands of a write, that write is there whole or not at all."""
+"""Whatever another program does to the same owner between two commands of a write, that write is
+there whole or not at all.
+"""
 
 from __future__ import annotations
 

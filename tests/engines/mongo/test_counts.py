@@ -1,4 +1,6 @@
-"""How many commands a call costs, whatever its owner's history and however many owners there are."""
+"""How many commands a call costs, whatever its owner's history and however many owners there
+are.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A fault at any command of a call changes nothing of its result: the server's own fail point makes it."""
+"""A fault at any command of a call changes nothing of its result: the server's own fail point makes
+it.
+"""
 
 from __future__ import annotations
 
@@ -185,7 +187,8 @@ async def test_a_fault_at_any_command_changes_nothing_of_the_result(
             else [[*faults.items()][number % len(faults)]]
         )
         for fault, data in each:
-            # After a step-down the driver looks for a primary for half a second: one call is enough.
+            # After a step-down the driver looks for a primary for half a second: one call is
+            # enough.
             if command == "abortTransaction" or (fault == "a step-down" and called != "append"):
                 continue
             point.at(number, data)

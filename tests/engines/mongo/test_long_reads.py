@@ -1,4 +1,6 @@
-"""A read that takes longer than the server keeps a moment is of one moment for each owner, or says what to raise."""
+"""A read that takes longer than the server keeps a moment is of one moment for each owner, or says
+what to raise.
+"""
 
 from __future__ import annotations
 

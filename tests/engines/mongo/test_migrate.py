@@ -1,4 +1,6 @@
-"""What other programs stored in MongoDB, read from a real server, becomes records of a book; once, also after a kill."""
+"""What other programs stored in MongoDB, read from a real server, becomes records of a book; once,
+also after a kill.
+"""
 
 from __future__ import annotations
 

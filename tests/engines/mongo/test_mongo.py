@@ -1,4 +1,6 @@
-"""The MongoDB engine passes the suite on a real server, and each command that names no owner is in the documentation's list."""
+"""The MongoDB engine passes the suite on a real server, and each command that names no owner is in
+the documentation's list.
+"""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ async def test_a_backup_beside_erasures_is_whole_and_has_nothing_of_what_was_era
         walked = 0
 
         async def while_others_write(self: Any, era: bytes) -> Any:
-            # Of each owner, copied or not, something goes; one goes whole, and one who was copied teaches an agent.
+            # Of each owner, copied or not, something goes; one goes whole, and one who was copied
+            # teaches an agent.
             nonlocal walked
             for name in names[1:]:
                 if kept[name]:

@@ -1,4 +1,6 @@
-"""Over TLS, as a user who may only read and write this database, everything works but what the documentation names."""
+"""Over TLS, as a user who may only read and write this database, everything works but what the
+documentation names.
+"""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def client_of(place: MongoPlace) -> MongoClient[dict[str, Any]]:
     return MongoClient(place.url)
 
 
-# ── addresses ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── addresses ─────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,8 @@ asyncio.run(MongoEngine.open("mongodb://ann:hush@127.0.0.1:1/book"))
 
 
 async def test_a_server_that_is_not_there_is_told():
-    # In a program of its own: the driver leaves the socket of a refused connection to the garbage collector.
+    # In a program of its own: the driver leaves the socket of a refused connection to the garbage
+    # collector.
     told = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", _NOWHERE], capture_output=True, text=True
     )
@@ -131,7 +132,7 @@ async def test_a_server_that_is_not_there_is_told():
     assert "hush" not in told.stderr.rpartition("Busy")[2]
 
 
-# ── servers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── servers ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_server_without_a_replica_set_is_refused_with_what_makes_it_one():
@@ -232,7 +233,7 @@ async def test_doctor_checks_a_book_on_mongodb(mongo: MongoPlace):
     )
 
 
-# ── many at once ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── many at once ──────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_many_may_make_the_same_book_at_once(mongo: MongoPlace):
@@ -425,7 +426,7 @@ async def test_a_program_that_is_killed_in_a_write_keeps_its_owner_from_nobody_f
     await engine.close()
 
 
-# ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── jobs ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_an_owners_jobs_are_leased_one_at_a_time_by_workers_that_ask_at_once(

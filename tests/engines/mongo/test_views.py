@@ -1,4 +1,6 @@
-"""What people find at a shell of MongoDB: views that say what the book says, and that answer from indexes."""
+"""What people find at a shell of MongoDB: views that say what the book says, and that answer from
+indexes.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ def own_server(postgres: Place) -> Place:
 
 @pytest.fixture(autouse=True)
 async def _nothing_runs_on(own_server: Place) -> AsyncIterator[None]:
-    """What a test left running on the server, whose client is gone, stands in no other test's way."""
+    """What a test left running on the server, whose client is gone, stands in no other test's
+    way.
+    """
     yield
     administrator = await asyncpg.connect(own_server.administrator)
     await administrator.execute(

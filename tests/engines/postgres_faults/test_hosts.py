@@ -1,4 +1,6 @@
-"""Another host, a replica, a role that may not: what cannot be written to is told or left, and nothing is kept."""
+"""Another host, a replica, a role that may not: what cannot be written to is told or left, and
+nothing is kept.
+"""
 
 from __future__ import annotations
 

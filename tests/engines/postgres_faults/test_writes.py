@@ -1,4 +1,6 @@
-"""Tests of writes whose server fails: each stores all or nothing and reports which, and a cancelled write stores nothing."""
+"""Tests of writes whose server fails: each stores all or nothing and reports which, and a cancelled
+write stores nothing.
+"""
 
 from __future__ import annotations
 

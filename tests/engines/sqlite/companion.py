@@ -1,4 +1,6 @@
-"""What a second process on the same book does: it says that it is ready, waits for the word, and begins."""
+"""What a second process on the same book does: it says that it is ready, waits for the word, and
+begins.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A small book of notes for the tests of the file alone: its schema in two versions, and what is done with it."""
+"""A small book of notes for the tests of the file alone: its schema in two versions, and what is
+done with it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Brief reads: they run on the thread of the event loop where nobody waits, and as all others where somebody does."""
+"""Brief reads: they run on the thread of the event loop where nobody waits, and as all others where
+somebody does.
+"""
 
 from __future__ import annotations
 

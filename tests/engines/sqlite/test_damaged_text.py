@@ -1,4 +1,6 @@
-"""A damaged byte in a stored text: one line in verify, one record less in an export, and no text in any error."""
+"""A damaged byte in a stored text: one line in verify, one record less in an export, and no text in
+any error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""An open file: what is written is there, together or not at all, and what is read belongs together."""
+"""An open file: what is written is there, together or not at all, and what is read belongs
+together.
+"""
 
 from __future__ import annotations
 

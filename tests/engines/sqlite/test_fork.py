@@ -1,4 +1,6 @@
-"""A forked child inherits an open file without its threads: it is told so, and the parent's file stays whole."""
+"""A forked child inherits an open file without its threads: it is told so, and the parent's file
+stays whole.
+"""
 
 from __future__ import annotations
 

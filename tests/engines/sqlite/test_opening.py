@@ -1,4 +1,6 @@
-"""Opening: a new book is private and whole, and whatever is no book is told from one and left as it was."""
+"""Opening: a new book is private and whole, and whatever is no book is told from one and left as it
+was.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A file that is moved, replaced or removed while its book is open: no write is confirmed that would be lost."""
+"""A file that is moved, replaced or removed while its book is open: no write is confirmed that
+would be lost.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 
 
 async def _statements_of_an_append(book: Book) -> list[str]:
-    """Return the statements of one append to a thread that has a message, from its BEGIN to its COMMIT."""
+    """Return the statements of one append to a thread that has a message, from its BEGIN to its
+    COMMIT.
+    """
     assert isinstance(book.engine, SqliteEngine)
     seen: list[str] = []
     thread = await book.thread("ana", agent="helper")

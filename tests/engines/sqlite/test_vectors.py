@@ -1,4 +1,6 @@
-"""Vectors in one file: seen by every process at once, made by several, and held against their passages."""
+"""Vectors in one file: seen by every process at once, made by several, and held against their
+passages.
+"""
 
 from __future__ import annotations
 

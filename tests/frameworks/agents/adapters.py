@@ -1,4 +1,6 @@
-"""The adapters of this folder behind two functions: say something in a session, and read back what was said there."""
+"""The adapters of this folder behind two functions: say something in a session, and read back what
+was said there.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from memoranda.integrations.tools import digest
 
 @dataclass(frozen=True)
 class Adapter:
-    """One adapter: ``say`` stores texts in an owner's session, each known by its words; ``heard`` reads them back."""
+    """One adapter: ``say`` stores texts in an owner's session, each known by its words; ``heard``
+    reads them back.
+    """
 
     name: str
     say: Callable[[memoranda.Book, str, str, Sequence[str]], Awaitable[None]]

@@ -21,7 +21,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(params=["sqlite", "memory", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str | Path:
-    """The address of a book on each engine. It is no coroutine: the server is started outside the event loop."""
+    """The address of a book on each engine. It is no coroutine: the server is started outside the
+    event loop.
+    """
     if request.param == "postgres":
         place: Place = request.getfixturevalue("postgres")
         return place.new_book()

@@ -1,4 +1,6 @@
-"""A pytest plugin that gives the tests of Anthropic's memory tool ours under the names of theirs."""
+"""A pytest plugin that gives the tests of Anthropic's memory tool ours under the names of
+theirs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A pytest plugin that gives the session tests of the OpenAI Agents SDK our session under the name of theirs."""
+"""A pytest plugin that gives the session tests of the OpenAI Agents SDK our session under the name
+of theirs.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def _at_once(doing: Any) -> Any:
 
 
 class OurSession(MemorandaSession):
-    """A session that opens its book from a path, as theirs does, and is called from any event loop."""
+    """A session that opens its book from a path, as theirs does, and is called from any event
+    loop.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,6 @@
-"""Anthropic's client runs the memory tool over a book, and each provider's client takes the tools' schemas."""
+"""Anthropic's client runs the memory tool over a book, and each provider's client takes the tools'
+schemas.
+"""
 
 from __future__ import annotations
 

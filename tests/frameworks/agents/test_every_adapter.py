@@ -1,4 +1,6 @@
-"""Tests of every adapter: tenants, owners and sessions are isolated, and no acknowledged write is lost or doubled."""
+"""Tests of every adapter: tenants, owners and sessions are isolated, and no acknowledged write is
+lost or doubled.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,8 @@ async def test_what_was_forgotten_does_not_come_back_with_a_repeated_call(
     (two,) = (record for record in page.records if record.passage_text() == "two")
     await book.forget("ada", two.id, as_owner=True)
     if adapter.name == "openai":
-        # An operation id says that the application repeats itself: the book tells it that this was forgotten.
+        # An operation id says that the application repeats itself: the book tells it that this was
+        # forgotten.
         with pytest.raises(memoranda.Erased):
             await adapter.say(book, "ada", "s", ["one", "two", "three"])
     else:

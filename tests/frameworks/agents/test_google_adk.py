@@ -173,7 +173,9 @@ WORDS = "bees honey garden Rome coffee violin snow river Python 太郎 機械学
 
 
 async def test_it_finds_the_events_that_the_service_of_adk_finds(tmp_path: Path) -> None:
-    """ADK publishes the tests of its services in no source archive: its service in memory is the measure instead."""
+    """ADK publishes the tests of its services in no source archive: its service in memory is the
+    measure instead.
+    """
     cases, missed = 0, []
     async with memoranda.open(tmp_path / "book.db") as book:
         for seed in range(12):

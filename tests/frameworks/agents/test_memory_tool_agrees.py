@@ -1,4 +1,6 @@
-"""Random commands get the same answers from the files of a book as from Anthropic's own tool on a disk."""
+"""Random commands get the same answers from the files of a book as from Anthropic's own tool on a
+disk.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ async def test_random_commands_are_answered_as_by_anthropics_own_tool(
             except ToolError as error:
                 expected, failures = (str(error),), failures + 1
             except OSError:
-                # A file where a folder is needed, or a folder moved into itself: theirs names no text for it.
+                # A file where a folder is needed, or a folder moved into itself: theirs names no
+                # text for it.
                 expected, failures = None, failures + 1
             without_empty_folders(theirs.memory_root)
             try:

@@ -47,7 +47,9 @@ BOUNDS = {"limit": 10, "max_files": 10, "max_chars": 80, "max_file_chars": 1000}
 
 
 class Pair:
-    """The book's store beside the one in memory; each call must end alike, up to the names of versions."""
+    """The book's store beside the one in memory; each call must end alike, up to the names of
+    versions.
+    """
 
     def __init__(self, book: memoranda.Book, scope: Scope) -> None:
         self.oracle, self.ours = InMemoryStore(), BookMemoryStore(book, scope)

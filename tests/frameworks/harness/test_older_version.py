@@ -1,4 +1,6 @@
-"""Tests that features missing in an older PydanticAI raise an error that names the version needed."""
+"""Tests that features missing in an older PydanticAI raise an error that names the version
+needed.
+"""
 
 from __future__ import annotations
 

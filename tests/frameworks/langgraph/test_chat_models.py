@@ -1,4 +1,6 @@
-"""A chat model of LangChain forms a book: its answers are read, counted and asked again like those of any model."""
+"""A chat model of LangChain forms a book: its answers are read, counted and asked again like those
+of any model.
+"""
 
 from __future__ import annotations
 

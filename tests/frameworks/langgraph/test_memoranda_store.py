@@ -1,4 +1,6 @@
-"""A book as LangGraph's store, as users of both meet it: owners, batches, time to live, deletion and faults."""
+"""A book as LangGraph's store, as users of both meet it: owners, batches, time to live, deletion
+and faults.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def spelled(items: Any) -> list[tuple[tuple[str, ...], str, Any]]:
     return [(item.namespace, item.key, item.value) for item in items]
 
 
-# ── owners ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── owners ────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_an_item_belongs_to_the_owner_that_its_namespace_names(book: memoranda.Book):
@@ -202,7 +204,7 @@ async def _opened() -> memoranda.Book:
     return await memoranda.open("memory://", worker=False)
 
 
-# ── batches ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── batches ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_the_writes_of_a_batch_are_one_operation_of_each_owner(book: memoranda.Book):

@@ -1,4 +1,6 @@
-"""The page about LangGraph: its program runs as it stands, and knows the second time what it was told the first time."""
+"""The page about LangGraph: its program runs as it stands, and knows the second time what it was
+told the first time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A book as LangGraph's store under attack and in trouble: hostile namespaces, holes, kills, and a server that is down."""
+"""A book as LangGraph's store under attack and in trouble: hostile namespaces, holes, kills, and a
+server that is down.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from memoranda.wire.langgraph_store import NamespaceOwners
 from tests.engines.between import SOON, between, through
 from tests.engines.postgres_server import Place
 
-# ── faults ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── faults ────────────────────────────────────────────────────────────────────────────────────────
 
 _WRITER = """
 import sys
@@ -85,7 +87,7 @@ async def test_a_book_that_is_down_is_told_by_a_typed_error_and_keeps_no_half_ba
         await store.aput(("ana",), "k", {"v": 2})
 
 
-# ── isolation ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── isolation ─────────────────────────────────────────────────────────────────────────────────────
 
 _LABELS = [
     "ana",
@@ -111,7 +113,9 @@ _USERS = [label for label in _LABELS if label.isprintable()]
 
 
 async def _fuzz(seed: int, steps: int) -> None:
-    """Let users of two tenants write and read at random; raise AssertionError if one meets another's value."""
+    """Let users of two tenants write and read at random; raise AssertionError if one meets
+    another's value.
+    """
     rng = random.Random(seed)
     async with memoranda.open("memory://", worker=False, tenant="one") as book:
         store = MemorandaStore(book, owner_of=owner_at(1))

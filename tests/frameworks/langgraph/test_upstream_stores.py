@@ -1,4 +1,6 @@
-"""The tests of LangGraph's own stores, run against a book on each engine; nothing of them is kept here."""
+"""The tests of LangGraph's own stores, run against a book on each engine; nothing of them is kept
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""A plugin of pytest that runs the tests of LangGraph's own stores against a book: each store they make is a fresh one.
+"""A plugin of pytest that runs the tests of LangGraph's own stores against a book: each store they
+make is a fresh one.
 
-It runs in a process of its own, in the folder of an unpacked source archive. ``UPSTREAM_ENGINE`` is ``memory``,
-``sqlite``, or the address of a PostgreSQL database; ``UPSTREAM_RESULTS`` is the file for the outcomes. Sleeping
-moves the book's clock and takes no time.
+It runs in a process of its own, in the folder of an unpacked source archive. ``UPSTREAM_ENGINE`` is
+``memory``, ``sqlite``, or the address of a PostgreSQL database; ``UPSTREAM_RESULTS`` is the file
+for the outcomes. Sleeping moves the book's clock and takes no time.
 """
 
 from __future__ import annotations
@@ -110,7 +111,9 @@ class _Nothing:
 
 
 class _Cursor:
-    """A cursor that takes the statement by which a fixture drops a table of LangGraph's own, and no other."""
+    """A cursor that takes the statement by which a fixture drops a table of LangGraph's own, and no
+    other.
+    """
 
     def execute(self, text: str, *_: Any) -> Any:
         assert text.startswith("DROP TABLE IF EXISTS store_migrations"), "a book has no such table"
@@ -164,7 +167,7 @@ class AsyncStore(_Tools, MemorandaStore):
         return self.asweep_ttl()
 
 
-# ── the age of rows, which these tests read and change by SQL ─────────────────────────────────────────────────────────
+# ── the age of rows, which these tests read and change by SQL ─────────────────────────────────────
 
 
 async def _expire(store: Any, namespace: tuple[str, ...], key: str) -> None:
@@ -260,7 +263,9 @@ _outcomes: dict[str, str] = {}
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the tests' modules a clock that sleeping moves, and ways to read and change the age of items."""
+    """Give the tests' modules a clock that sleeping moves, and ways to read and change the age of
+    items.
+    """
     modules: set[Any] = {getattr(item, "module", None) for item in items} - {None}
     for module in modules:
         if hasattr(module, "time"):

@@ -44,7 +44,9 @@ SEEDS = 5
 
 
 class Both(ConversationStore):
-    """Each primitive of the book's store beside that of the store in memory; their answers must be equal."""
+    """Each primitive of the book's store beside that of the store in memory; their answers must be
+    equal.
+    """
 
     def __init__(self, book: memoranda.Book) -> None:
         self.book = book

@@ -1,4 +1,6 @@
-"""PydanticAI's conversations in a book last: over restarts, kills, writers at once, and for their owner only."""
+"""PydanticAI's conversations in a book last: over restarts, kills, writers at once, and for their
+owner only.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ class Live:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Not ours: attrs warns of a class of the generator of clients, and others when they are imported.
+    # Not ours: attrs warns of a class of the generator of clients, and others when they are
+    # imported.
     for warning in ("ignore::DeprecationWarning", "ignore::UserWarning"):
         config.addinivalue_line("filterwarnings", warning)
 

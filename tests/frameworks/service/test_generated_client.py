@@ -1,4 +1,6 @@
-"""A client that a well-known generator makes of the document can be imported, and makes a round trip."""
+"""A client that a well-known generator makes of the document can be imported, and makes a round
+trip.
+"""
 
 from __future__ import annotations
 

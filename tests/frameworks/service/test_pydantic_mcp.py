@@ -1,4 +1,6 @@
-"""PydanticAI's own client of MCP reaches the memory over both transports, with a model that follows a script."""
+"""PydanticAI's own client of MCP reaches the memory over both transports, with a model that follows
+a script.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whatever a tester of the whole document sends, the service answers as the document says, and makes no mistake."""
+"""Whatever a tester of the whole document sends, the service answers as the document says, and
+makes no mistake.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of formation's state and spending: how far a thread was formed, and each call and answer counted once."""
+"""Tests of formation's state and spending: how far a thread was formed, and each call and answer
+counted once.
+"""
 
 from __future__ import annotations
 
@@ -246,7 +248,9 @@ MESSAGE = frozenset({RecordType.MESSAGE})
 
 
 class FormationSuite(Suite):
-    """Tests that a thread's ``formed_through`` grows with each formation, and stays when the formation is undone."""
+    """Tests that a thread's ``formed_through`` grows with each formation, and stays when the
+    formation is undone.
+    """
 
     async def test_how_far_a_thread_is_formed_moves_on_and_never_back(self, engine: Engine) -> None:
         pen = Pen(engine)

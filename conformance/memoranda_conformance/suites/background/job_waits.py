@@ -1,4 +1,6 @@
-"""Tests of postponed jobs, and of model answers that a worker stores with a job until it is done."""
+"""Tests of postponed jobs, and of model answers that a worker stores with a job until it is
+done.
+"""
 
 from __future__ import annotations
 

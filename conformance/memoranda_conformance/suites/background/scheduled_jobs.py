@@ -1,4 +1,6 @@
-"""Tests of jobs that are put off with what they were asked, looked up by their name, and cancelled."""
+"""Tests of jobs that are put off with what they were asked, looked up by their name, and
+cancelled.
+"""
 
 from __future__ import annotations
 

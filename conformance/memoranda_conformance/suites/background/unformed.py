@@ -1,4 +1,6 @@
-"""Tests of scans for what waits to be formed: threads that a job forms, and their messages after the watermark."""
+"""Tests of scans for what waits to be formed: threads that a job forms, and their messages after
+the watermark.
+"""
 
 from __future__ import annotations
 

@@ -189,7 +189,9 @@ async def _put(pen: Pen, name: str, value: Any) -> UUID:
 async def _chosen(
     engine: Engine, index: Recall, only: dict[str, Any], view: Any = WHOLE
 ) -> list[UUID]:
-    """Return the ids that a filter chooses, which the index, the engine and recall have to agree on."""
+    """Return the ids that a filter chooses, which the index, the engine and recall have to agree
+    on.
+    """
     filter = as_filter(None, only)
     page = await index.scan(ANN, view, filter, None, 100)
     assert page == await engine.scan(ANN, view, filter, None, 100)

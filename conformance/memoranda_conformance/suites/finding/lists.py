@@ -1,4 +1,6 @@
-"""Tests of lists, counts and kinds of passages, which recall's index and the engine answer alike."""
+"""Tests of lists, counts and kinds of passages, which recall's index and the engine answer
+alike.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _PASSAGES = Filter(types=PASSAGE_TYPES)
 
 
 class ListSuite(Suite):
-    """Tests that an index lists and counts exactly what the engine does, at any moment of a book."""
+    """Tests that an index lists and counts exactly what the engine does, at any moment of a
+    book.
+    """
 
     async def test_passages_are_listed_newest_first_in_pages_by_offset(
         self, engine: Engine
@@ -122,7 +126,9 @@ def _times(number: int) -> list[datetime]:
 
 
 class Both:
-    """Asks an index and the engine, and checks that they agree; the view is that of the whole owner where none is given."""
+    """Asks an index and the engine, and checks that they agree; the view is that of the whole owner
+    where none is given.
+    """
 
     def __init__(self, engine: Engine) -> None:
         engine.clock = lambda: _NOW

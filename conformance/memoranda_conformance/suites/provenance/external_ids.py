@@ -1,4 +1,6 @@
-"""Tests of external ids, the callers' own: unique in an audience, good wherever an id is, and erased with their record."""
+"""Tests of external ids, the callers' own: unique in an audience, good wherever an id is, and
+erased with their record.
+"""
 
 from __future__ import annotations
 

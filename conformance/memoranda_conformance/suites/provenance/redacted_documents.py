@@ -1,4 +1,6 @@
-"""Tests of redaction in documents: parts of strings in a memory's data or an item are taken out for good, or hidden."""
+"""Tests of redaction in documents: parts of strings in a memory's data or an item are taken out for
+good, or hidden.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ SPANS = (part(SAID, HOME, NOTES), Span(start=0, end=len(HOME), path="/document/s
 
 
 class RedactedDocumentsSuite(Suite):
-    """Tests that words taken out of a document are nowhere any more, and that the rest of it stays."""
+    """Tests that words taken out of a document are nowhere any more, and that the rest of it
+    stays.
+    """
 
     async def test_a_document_stays_without_the_words_that_are_taken_out(
         self, engine: Engine

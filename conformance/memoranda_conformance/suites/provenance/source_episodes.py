@@ -1,4 +1,6 @@
-"""Tests of ``source_episode``: a link that is no ground, and that ``retract_source`` of the episode follows."""
+"""Tests of ``source_episode``: a link that is no ground, and that ``retract_source`` of the episode
+follows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests of sentences that tell two facts: the one that is forgotten goes, and the statement of the other one stays."""
+"""Tests of sentences that tell two facts: the one that is forgotten goes, and the statement of the
+other one stays.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ BOTH = "As a nurse of 42 I earn 65,000 euros."
 
 
 class _Told:
-    """A message with two facts, a memory of each that quotes all of it, and what else comes from it."""
+    """A message with two facts, a memory of each that quotes all of it, and what else comes from
+    it.
+    """
 
     def __init__(self, pen: Pen) -> None:
         self.pen = pen

@@ -1,4 +1,6 @@
-"""Conformance tests of items: values under names, their versions, time, limit, readers, undo, erasure and exports."""
+"""Conformance tests of items: values under names, their versions, time, limit, readers, undo,
+erasure and exports.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Conformance tests of what a book finds about one owner: the same records that a whole erasure takes or strips."""
+"""Conformance tests of what a book finds about one owner: the same records that a whole erasure
+takes or strips.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""Work on a whole book: backups, exports, copies, retention, and the threads that are not yet turned into memories."""
+"""Work on a whole book: backups, exports, copies, retention, and the threads that are not yet
+turned into memories.
+"""

@@ -1,4 +1,6 @@
-"""Backups of a whole book, erasure in backups, and restoring a backup without what was erased since."""
+"""Backups of a whole book, erasure in backups, and restoring a backup without what was erased
+since.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ except (
 OpenCopy = Callable[..., Awaitable[Engine]]
 
 
-#: The kind of the job that stands while a process rewrites backups; if that process is killed, a worker clears what it left.
+#: The kind of the job that stands while a process rewrites backups; if that process is killed, a
+#: worker clears what it left.
 REWRITE = "rewrite"
 _LEASE_SECONDS = 60.0
 
@@ -68,7 +71,9 @@ class Backups:
         self._on_erased = on_erased
 
     async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
-        """Write a backup while the book is in use; it is verified before it gets its name, and cancelled it has none."""
+        """Write a backup while the book is in use; it is verified before it gets its name, and
+        cancelled it has none.
+        """
         if target.exists():
             raise InvalidInput(
                 f"target: {target} is there already; name a new file", field="target"
@@ -111,7 +116,9 @@ class Backups:
         progress: Progress | None,
         proven: list[os.stat_result],
     ) -> Findings:
-        """Write a book in a file, as the book on the server is at one moment, or each owner at one."""
+        """Write a book in a file, as the book on the server is at one moment, or each owner at
+        one.
+        """
         if not target.parent.is_dir():
             raise InvalidInput(
                 f"target: there is no folder {target.parent}; make it first", field="target"
@@ -126,7 +133,8 @@ class Backups:
             try:
                 await copy_unchanging(moment, file, progress, compares=not engine.takes_moments)
                 if engine.takes_moments and isinstance(file, CopiesItself):
-                    # Who was copied first may have been erased, or a part of theirs, while others were.
+                    # Who was copied first may have been erased, or a part of theirs, while others
+                    # were.
                     await file.reapply(await self._engine.erasures(), self._clock())
             finally:
                 await file.close()
@@ -170,7 +178,8 @@ class Backups:
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
         """Erase, and if asked also rewrite each of the book's backups without what was erased."""
         receipt = await self._engine.erase(target, self._clock())
-        # From here on it is committed: nothing in this process may remember it, and what fails is said in the receipt.
+        # From here on it is committed: nothing in this process may remember it, and what fails is
+        # said in the receipt.
         self._on_erased()
         try:
             # If the book was marked for a copy just now, that copy notes the erasure.
@@ -195,7 +204,9 @@ class Backups:
 
     @asynccontextmanager
     async def _rewriting_noted(self) -> AsyncIterator[None]:
-        """Lease a job of its own while backups are rewritten: if this process is killed, a worker gets it."""
+        """Lease a job of its own while backups are rewritten: if this process is killed, a worker
+        gets it.
+        """
         draft, job = JobDraft(kind=REWRITE, key=new_id().hex), None
         # Without the job, only the next forgetting clears what a killed rewriting leaves.
         with suppress(MemorandaError):
@@ -266,7 +277,9 @@ class Backups:
             _clear(fresh)
 
     async def _erased_since(self, backup: Path, id: str | None) -> Erasures:
-        """Return what was forgotten since a backup was made: from its notes, or from the book if they may have gaps."""
+        """Return what was forgotten since a backup was made: from its notes, or from the book if
+        they may have gaps.
+        """
         notes = read_notes(backup, id)
         if id is not None and not notes.damage:
             return notes.erasures
@@ -275,7 +288,9 @@ class Backups:
 
 
 async def clear_leftovers(engine: Engine) -> bool:
-    """Delete what killed processes left of backups that they rewrote; False if a living one is still at it."""
+    """Delete what killed processes left of backups that they rewrote; False if a living one is
+    still at it.
+    """
     cleared = True
     if isinstance(engine, CopiesItself):
         for path in await engine.known_backups():
@@ -291,7 +306,9 @@ def _rewriting(backup: Path) -> Path:
 
 
 async def _clear_leftover(backup: Path, *, wait: bool = True) -> None:
-    """Delete the file that an interrupted rewrite of a backup left; it has content that was forgotten since."""
+    """Delete the file that an interrupted rewrite of a backup left; it has content that was
+    forgotten since.
+    """
     if _rewriting(backup).exists():
         async with _alone_with(backup, wait=wait):
             _clear(_rewriting(backup))
@@ -299,7 +316,9 @@ async def _clear_leftover(backup: Path, *, wait: bool = True) -> None:
 
 @asynccontextmanager
 async def _alone_with(backup: Path, *, wait: bool = True) -> AsyncIterator[None]:
-    """Hold a file lock, so that only one process rewrites a backup at a time; without ``wait`` raise ``BlockingIOError``."""
+    """Hold a file lock, so that only one process rewrites a backup at a time; without ``wait``
+    raise ``BlockingIOError``.
+    """
     if fcntl is None:
         yield
         return
@@ -331,10 +350,11 @@ async def restore(
     without_erasures: bool = False,
     at: datetime,
 ) -> Restored:
-    """Copy a backup to a new place and remove what was erased since: what its notes say, and what ``books`` have erased.
+    """Copy a backup to a new place and remove what was erased since: what its notes say, and what
+    ``books`` have erased.
 
-    Raises ``InvalidInput`` if the notes are lost or damaged, unless ``books`` has the book of the backup, or
-    ``without_erasures`` accepts that something forgotten may come back.
+    Raises ``InvalidInput`` if the notes are lost or damaged, unless ``books`` has the book of the
+    backup, or ``without_erasures`` accepts that something forgotten may come back.
     """
     if target.exists():
         raise InvalidInput(
@@ -379,7 +399,9 @@ async def restore(
 
 
 def _doubt(backup: Path, id: str | None, notes: Notes, *, known: bool) -> str:
-    """Say why what was forgotten since a backup was made may not be known; an empty text if it is."""
+    """Say why what was forgotten since a backup was made may not be known; an empty text if it
+    is.
+    """
     if known:
         return ""
     if notes.damage:

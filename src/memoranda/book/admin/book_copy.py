@@ -1,6 +1,7 @@
 """Copies a book to another engine, compares both, and on request makes the copy the book.
 
-The source is marked while it is copied, so that nobody writes it; a stopped run goes on behind the copy's last piece.
+The source is marked while it is copied, so that nobody writes it; a stopped run goes on behind the
+copy's last piece.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ _MANY_JOBS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """The result of a copy. Everything that is counted was compared in source and target, piece by piece."""
+    """The result of a copy. Everything that is counted was compared in source and target, piece by
+    piece.
+    """
 
     source: str
     target: str
@@ -79,7 +82,9 @@ class CopyRun:
         self._brought = self._done = self._total = 0
 
     async def run(self) -> CopyReport:
-        """Copy and compare, and if asked also move the book; raise if the target does not fit or the copy differs."""
+        """Copy and compare, and if asked also move the book; raise if the target does not fit or
+        the copy differs.
+        """
         there = await self._target.whereabouts()
         here = await self._source.whereabouts()
         report = CopyReport(here.address, there.address)
@@ -107,10 +112,12 @@ class CopyRun:
             digest=counts.digest,
         )
 
-    # ── what earlier runs left ───────────────────────────────────────────────────────────────────────────────────
+    # ── what earlier runs left ────────────────────────────────────────────────────────────────────
 
     async def _has_moved(self, here: Whereabouts, there: Whereabouts) -> bool:
-        """True if an earlier run moved the book to the target; completes that run if it was interrupted."""
+        """True if an earlier run moved the book to the target; completes that run if it was
+        interrupted.
+        """
         if here.departure is None:
             return False
         refuse_other_place(here.departure, there.address)
@@ -123,7 +130,9 @@ class CopyRun:
         return True
 
     async def _is_equal(self) -> bool:
-        """True if both books hold the same: nothing was written to either since an earlier run completed the copy."""
+        """True if both books hold the same: nothing was written to either since an earlier run
+        completed the copy.
+        """
         try:
             await self._compare()
         except StorageError:
@@ -131,7 +140,9 @@ class CopyRun:
         return True
 
     async def _was_copied(self, here: Whereabouts, there: Whereabouts) -> bool:
-        """True if an earlier run completed the copy as a second book, but was stopped before it released the source."""
+        """True if an earlier run completed the copy as a second book, but was stopped before it
+        released the source.
+        """
         if here.departure is None or not _was_made_by(here, there, here.departure.copy):
             return False
         await self._source.depart(None, here.departure)
@@ -142,10 +153,12 @@ class CopyRun:
             )
         return True
 
-    # ── one run ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── one run ───────────────────────────────────────────────────────────────────────────────────
 
     async def _copy(self, here: Whereabouts, there: Whereabouts) -> _Counts:
-        """Mark the source, copy, compare, and end the copy; release the source if anything fails before its end."""
+        """Mark the source, copy, compare, and end the copy; release the source if anything fails
+        before its end.
+        """
         standing = here.departure
         # An id is of one target: under the same address there may be another one now.
         resumed = standing is not None and _is_copy_of(here, there, standing)
@@ -190,7 +203,9 @@ class CopyRun:
             ) from exc
 
     async def _note_erasures(self) -> None:
-        """Write the erasures that wait to be noted beside the source's backups; only the source knows its backups."""
+        """Write the erasures that wait to be noted beside the source's backups; only the source
+        knows its backups.
+        """
         for job in await _jobs(self._source, NOTE):
             try:
                 await note_erasure(self._source, job)
@@ -200,7 +215,7 @@ class CopyRun:
                     "make the backup's folder writable, or delete the backup, and run the copy again"
                 ) from exc
 
-    # ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── pieces ────────────────────────────────────────────────────────────────────────────────────
 
     async def copy_pieces(self, copy: str, *, compares: bool = True) -> _Counts:
         """Copy all pieces that the target does not have yet, then compare both books."""
@@ -275,7 +290,9 @@ class CopyRun:
 async def copy_unchanging(
     source: Engine, target: Engine, progress: Progress | None, *, compares: bool = True
 ) -> None:
-    """Copy a snapshot of a book to a new place, and compare both if the source reads as one moment."""
+    """Copy a snapshot of a book to a new place, and compare both if the source reads as one
+    moment.
+    """
     here, copy = await source.whereabouts(), uuid4().hex
     if here.departure is not None:
         raise moved(here.departure)
@@ -287,7 +304,9 @@ async def copy_unchanging(
 
 
 async def cancel(source: Engine, address: str) -> None:
-    """Release a book that a stopped copy to this address left marked, so that it can be written again."""
+    """Release a book that a stopped copy to this address left marked, so that it can be written
+    again.
+    """
     departure = (await source.whereabouts()).departure
     if departure is None:
         raise InvalidInput(
@@ -381,14 +400,18 @@ async def _frame(engine: Engine, era: bytes) -> Frame:
 def pieces_of(
     engine: Engine, kind: PieceKind, era: bytes, after: bytes = b""
 ) -> AsyncIterator[list[Piece]]:
-    """Yield the pieces of one kind and era in pages, in the order of their keys, from the first key beyond ``after``."""
+    """Yield the pieces of one kind and era in pages, in the order of their keys, from the first key
+    beyond ``after``.
+    """
     return pages(lambda key: engine.pieces(kind, era, key, PAGE), lambda piece: piece.key, after)
 
 
 async def pages(
     read: Callable[[bytes], Awaitable[list[T]]], key: Callable[[T], bytes], after: bytes = b""
 ) -> AsyncIterator[list[T]]:
-    """Yield pages until one is empty; ``read`` gets the key of the last item so far, at first ``after``."""
+    """Yield pages until one is empty; ``read`` gets the key of the last item so far, at first
+    ``after``.
+    """
     while page := await read(after):
         yield page
         after = key(page[-1])

@@ -1,4 +1,6 @@
-"""Notes of erasures beside a backup: ids of what its book has forgotten since the backup was made, one JSON object in each line."""
+"""Notes of erasures beside a backup: ids of what its book has forgotten since the backup was made,
+one JSON object in each line.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,11 @@ def notes_of(backup: Path) -> Path:
 
 
 def begin_notes(backup: Path, id: str, *, server: str = "") -> None:
-    """Make the notes of a new backup, or go on in a file of the same name; the first line names the backup.
+    """Make the notes of a new backup, or go on in a file of the same name; the first line names the
+    backup.
 
-    ``server`` is the place of a book that writes no notes: what it erases later has to be asked of itself.
+    ``server`` is the place of a book that writes no notes: what it erases later has to be asked of
+    itself.
     """
     try:
         note_beside(backup, {"backup": id} | ({"server": server} if server else {}))
@@ -54,7 +58,8 @@ def note_beside(backup: Path, line: Mapping[str, Any]) -> None:
     """Add a line to a backup's notes; durable when it returns."""
     notes = notes_of(backup)
     with open(notes, "ab+", opener=private) as file:
-        # A line that a power cut left unfinished was never acknowledged; the new line must not continue it.
+        # A line that a power cut left unfinished was never acknowledged; the new line must not
+        # continue it.
         end = file.seek(0, os.SEEK_END)
         torn = False
         if end:
@@ -68,7 +73,9 @@ def note_beside(backup: Path, line: Mapping[str, Any]) -> None:
 
 
 def read_notes(backup: Path, id: str | None = None) -> Notes:
-    """Return the erasures noted beside a backup, and the damage of its notes; an unmarked backup has no ``id``."""
+    """Return the erasures noted beside a backup, and the damage of its notes; an unmarked backup
+    has no ``id``.
+    """
     notes = notes_of(backup)
     try:
         *lines, last = notes.read_bytes().split(b"\n") if notes.exists() else [b""]
@@ -134,7 +141,9 @@ async def note_erasure(engine: Engine, job: Job) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read; an error if the name is a link, which may lead to another's file."""
+    """Open a file that only its owner may read; an error if the name is a link, which may lead to
+    another's file.
+    """
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 

@@ -1,4 +1,6 @@
-"""Retention of memories: by kind, what nobody used is archived, and what stayed archived is erased for good."""
+"""Retention of memories: by kind, what nobody used is archived, and what stayed archived is erased
+for good.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _SYSTEM = Actor("system", "retention")
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What retention did with an owner's memories, or with ``dry_run`` would do; None where there was nothing to do."""
+    """What retention did with an owner's memories, or with ``dry_run`` would do; None where there
+    was nothing to do.
+    """
 
     owner: Owner
     archived: Receipt | None = None
@@ -40,7 +44,8 @@ async def retain_memories(
     *,
     dry_run: bool = False,
 ) -> Retained:
-    """Archive an owner's memories that were not used for as many days as their kind has, and erase what stayed archived for so many.
+    """Archive an owner's memories that were not used for as many days as their kind has, and erase
+    what stayed archived for so many.
 
     At most 500 of each in one call; a restricted owner is left alone.
     """

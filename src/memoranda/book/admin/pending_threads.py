@@ -1,4 +1,6 @@
-"""Threads with messages that are not yet turned into memories: finds them, and adds jobs that do it."""
+"""Threads with messages that are not yet turned into memories: finds them, and adds jobs that do
+it.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ async def is_formed(records: Records, thread: Thread) -> bool:
 async def pending_threads(
     records: Records, owner: Owner, view: View = WHOLE
 ) -> AsyncIterator[list[Thread]]:
-    """Yield the owner's threads that a view sees and that have messages not formed yet, in lists."""
+    """Yield the owner's threads that a view sees and that have messages not formed yet, in
+    lists.
+    """
     async for page in every_page(records, owner, view, _THREADS, _PAGE):
         found = [
             record
@@ -52,7 +56,9 @@ async def pending_threads(
 
 
 async def parts_aside(jobs: Jobs, records: Records, owner: Owner, view: View) -> list[Job]:
-    """Return the jobs of an owner's parts that were set aside because no answer could be used; of threads that a view sees."""
+    """Return the jobs of an owner's parts that were set aside because no answer could be used; of
+    threads that a view sees.
+    """
     found = [job for job in await jobs.jobs(None, MOST_JOBS, owner) if job.kind == FORM_LATE]
     seen = await records.get(owner, with_expired(view), [thread_of(job) for job in found])
     return [job for job in found if thread_of(job) in seen]
@@ -93,7 +99,9 @@ async def formed_parts(
 async def make_due(
     records: Records, door: Door, forming: Forming, owners: Collection[Owner]
 ) -> None:
-    """Add jobs that form the owners' threads after the usual pause, for agents whose settings allow it."""
+    """Add jobs that form the owners' threads after the usual pause, for agents whose settings allow
+    it.
+    """
     # The import may have brought agents with settings of their own.
     forming.of_agents.changed()
     for owner in owners:

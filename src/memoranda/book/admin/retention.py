@@ -1,4 +1,6 @@
-"""Retention: what is old or has expired is removed for good: messages, threads, episodes, and by kind the memories."""
+"""Retention: what is old or has expired is removed for good: messages, threads, episodes, and by
+kind the memories.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ class Retention(Value):
 
 
 def first_retention() -> JobDraft:
-    """Return the first job of retention, which opening a book adds if a limit is set; each run adds the next day's."""
+    """Return the first job of retention, which opening a book adds if a limit is set; each run adds
+    the next day's.
+    """
     return JobDraft(kind=RETAIN, key=_KEY)
 
 
@@ -124,7 +128,9 @@ def expiring(engine: Engine, clock: Clock) -> Handler:
 
 
 async def clear_expired(engine: Engine, clock: Clock, owner: Owner) -> int:
-    """Erase an owner's records that have expired, a page in each commit; returns how many, with what was derived from them."""
+    """Erase an owner's records that have expired, a page in each commit; returns how many, with
+    what was derived from them.
+    """
     erased = 0
     for type_ in (RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM):
         only = Filter(types=frozenset({type_}), expired_at=clock())
@@ -142,7 +148,9 @@ async def clear_expired(engine: Engine, clock: Clock, owner: Owner) -> int:
 
 
 async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -> int:
-    """Remove messages that are older than ``age`` and were turned into memories; returns how many."""
+    """Remove messages that are older than ``age`` and were turned into memories; returns how
+    many.
+    """
     before, left = clock() - age, 0
     for owner in await engine.owners(tenant):
         async for ids in _leaving(engine, owner, before):
@@ -152,7 +160,9 @@ async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -
 
 
 async def _remove_threads(engine: Engine, clock: Clock, owner: Owner, before: datetime) -> None:
-    """Remove threads without a newer message: first their messages, then themselves; what was derived stays."""
+    """Remove threads without a newer message: first their messages, then themselves; what was
+    derived stays.
+    """
     async for thread in every_record(engine, owner, WITH_EXPIRED, _THREADS):
         if not isinstance(thread, Thread) or thread.started_at >= before:
             continue

@@ -54,7 +54,9 @@ async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[
 
 
 def parsed_line(text: object) -> dict[str, Any] | str:
-    """Parse one line of an export; return the parsed line, or a text that says why it is invalid."""
+    """Parse one line of an export; return the parsed line, or a text that says why it is
+    invalid.
+    """
     if not isinstance(text, str):
         return "no text"
     try:
@@ -86,7 +88,9 @@ def refuse_file(reason: str) -> NoReturn:
 
 
 def check_head(text: object) -> dict[str, Any]:
-    """Return the first line of an export; raise InvalidInput if it is of something else, or was made for reading only."""
+    """Return the first line of an export; raise InvalidInput if it is of something else, or was
+    made for reading only.
+    """
     head = parsed_line(text)
     if isinstance(head, str) or head["line"] != "head":
         refuse_file(
@@ -144,7 +148,8 @@ class OwnerPart:
         return self.numbers[item], str(exc).removeprefix(f"line {item + 1}: ")
 
 
-#: The order in which records of several types can be taken in, each resting only on what came before.
+#: The order in which records of several types can be taken in, each resting only on what came
+#: before.
 _ORDER = {
     type_: place
     for place, type_ in enumerate((RecordType.THREAD, RecordType.MESSAGE, RecordType.EPISODE))
@@ -161,7 +166,8 @@ class ImportReport:
     records: Counter[str] = field(default_factory=Counter)
     #: Why records were left out → how many.
     ignored: Counter[str] = field(default_factory=Counter)
-    #: Owners whose lines could not be checked for changes, because the file's key is not known here.
+    #: Owners whose lines could not be checked for changes, because the file's key is not known
+    #: here.
     unchecked: int = 0
     #: Lines that could not be read, or were changed: line number and reason.
     errors: list[tuple[int, str]] = field(default_factory=list)
@@ -179,7 +185,9 @@ class Transfer:
     async def export(
         self, owner: Owner | None = None, *, masked: bool = False, everything: bool = False
     ) -> AsyncIterator[str]:
-        """Yield a book, or one owner's part of it, as JSON Lines; if it is ``masked``, for people to read only."""
+        """Yield a book, or one owner's part of it, as JSON Lines; if it is ``masked``, for people
+        to read only.
+        """
         if owner is not None and owner.tenant != self._tenant:
             raise NotAllowed(
                 f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
@@ -220,7 +228,9 @@ class Transfer:
         private: bool,
         masked: bool,
     ) -> Iterator[str]:
-        """Yield the lines of one owner's part; those of an export that can be imported have digests."""
+        """Yield the lines of one owner's part; those of an export that can be imported have
+        digests.
+        """
         if masked:
             for line in export_format.owner_lines(
                 whole, restriction, private=False, showing=masked_record
@@ -233,7 +243,9 @@ class Transfer:
             yield json.dumps({**line, export_format.DIGEST: digest}, ensure_ascii=False)
 
     async def _book(self) -> export_format.BookDump:
-        """Return what belongs to no owner: the key of the digests, ended eras (lives of erased owners), and tombstones."""
+        """Return what belongs to no owner: the key of the digests, ended eras (lives of erased
+        owners), and tombstones.
+        """
         engine, ended = self._engine, []
         async for page in pages(lambda after: engine.eras(after, PAGE), lambda era: era):
             for era in page:
@@ -273,7 +285,8 @@ class Transfer:
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Progress | None = None
     ) -> ImportReport:
-        """Import an export. Each new owner is added whole or not at all; an owner that exists gets missing records.
+        """Import an export. Each new owner is added whole or not at all; an owner that exists gets
+        missing records.
 
         Imported threads with unformed messages are formed after a pause.
         """
@@ -383,7 +396,9 @@ class _Intake:
             self._part = None
 
     async def _book(self, number: int, line: dict[str, Any]) -> None:
-        """Import the book's own line, which has the key of all digests; the file is refused if the line is faulty."""
+        """Import the book's own line, which has the key of all digests; the file is refused if the
+        line is faulty.
+        """
         if self._book_seen or self._parts:
             self._reject(number, "the book's own line must come once, before all owners")
             return
@@ -429,7 +444,9 @@ class _Intake:
             self._error(number, f"owner {named:.80}: {reason}")
 
     def _is_changed(self, part: OwnerPart, era: str, own: bytes) -> bool:
-        """Report each line that was changed after the export; if the file's key is not known, report that instead."""
+        """Report each line that was changed after the export; if the file's key is not known,
+        report that instead.
+        """
         secret = next(
             (
                 key
@@ -455,7 +472,9 @@ class _Intake:
         return bool(changed)
 
     async def _adopt(self, dump: export_format.OwnerDump, secret: bytes) -> bool:
-        """Import an owner whole; False if this book has, or had, the owner or any of the owner's records."""
+        """Import an owner whole; False if this book has, or had, the owner or any of the owner's
+        records.
+        """
         if self._door.secrets == "mask":
             # Whole, its records would come with their secrets; one by one they pass the door.
             return False

@@ -1,1 +1,3 @@
-"""Dreams: what is done at night with an owner's memories. Nothing is merged, and nothing is erased."""
+"""Dreams: what is done at night with an owner's memories. Nothing is merged, and nothing is
+erased.
+"""

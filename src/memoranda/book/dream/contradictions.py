@@ -1,4 +1,6 @@
-"""Contradictions: memories of one key that say different things. They are computed when read, and never stored."""
+"""Contradictions: memories of one key that say different things. They are computed when read, and
+never stored.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Contradiction:
 
 
 def contradictions(memories: Iterable[Memory], now: datetime | None = None) -> list[Contradiction]:
-    """Return the contradictions among memories that one reader reads: nobody learns of what others alone read."""
+    """Return the contradictions among memories that one reader reads: nobody learns of what others
+    alone read.
+    """
     return [
         Contradiction(group[0].key or "", group[0].subject, tuple(one.id for one in group))
         for group in contradicting(memories, now)
@@ -44,7 +48,9 @@ def contradicting(memories: Iterable[Memory], now: datetime | None = None) -> li
 
 
 def value_of(memory: Memory) -> str:
-    """Return the value that a memory has under its key, in a form that is equal for equal values."""
+    """Return the value that a memory has under its key, in a form that is equal for equal
+    values.
+    """
     data = memory.data if isinstance(memory.data, dict) else {}
     # The value of an entry of EDDI's, or of a profile's field.
     holder = data.get("entry", data)

@@ -1,4 +1,6 @@
-"""Settings of dreams, for all agents and for single ones, under the names of EDDI's ``userMemoryConfig.dream``."""
+"""Settings of dreams, for all agents and for single ones, under the names of EDDI's
+``userMemoryConfig.dream``.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ OWNERS_ZONE: Final = "owner"
 
 
 class DreamSettings(Value):
-    """What a night does with memories, and when. Every setting has an effect; an unknown one is refused."""
+    """What a night does with memories, and when. Every setting has an effect; an unknown one is
+    refused.
+    """
 
     model_config = ConfigDict(
         frozen=True,
@@ -109,7 +113,9 @@ class DreamSettings(Value):
         return given
 
     def next_night(self, now: datetime, zone: ZoneInfo | None = None) -> datetime:
-        """Return when the next night begins, in the zone of the settings unless another is given; on a day of a clock change once."""
+        """Return when the next night begins, in the zone of the settings unless another is given;
+        on a day of a clock change once.
+        """
         from cronsim import CronSim  # noqa: PLC0415
 
         last = now.astimezone(
@@ -118,7 +124,9 @@ class DreamSettings(Value):
         return max(next(CronSim(self.schedule, last)).astimezone(UTC), now + timedelta(seconds=1))
 
     def check(self, settings: Mapping[str, Any]) -> DreamSettings:
-        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be used."""
+        """Return these settings with an agent's own; raise ``InvalidInput`` if those cannot be
+        used.
+        """
         own = own_settings(settings, DREAM, "{'enabled': True}")
         names = [*map(to_camel, type(self).model_fields)]
         for name in own:
@@ -138,7 +146,9 @@ class DreamSettings(Value):
             raise refused(exc, at=_AT) from exc
 
     def for_agent(self, agent: Agent | None) -> DreamSettings:
-        """Return these settings, replaced by the agent's own; with own ones that cannot be read there are no nights."""
+        """Return these settings, replaced by the agent's own; with own ones that cannot be read
+        there are no nights.
+        """
         try:
             return self if agent is None else self.check(agent.settings)
         except InvalidInput:

@@ -1,4 +1,6 @@
-"""A night: archives what nobody used for long, brings back what was used again, and tells what contradicts itself."""
+"""A night: archives what nobody used for long, brings back what was used again, and tells what
+contradicts itself.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class DreamReport:
     contradictions: tuple[Contradiction, ...] = ()
     #: What was to be archived and was not: a code for each.
     kept: Mapping[UUID, str] = field(default_factory=dict)
-    #: None if there was nothing to do, and nothing was written; ``undo`` of its position reverses the night.
+    #: None if there was nothing to do, and nothing was written; ``undo`` of its position reverses
+    #: the night.
     receipt: Receipt | None = None
     seconds: float = 0.0
 
@@ -60,7 +63,9 @@ async def dream(
     apart: Collection[str] = (),
     dry_run: bool = False,
 ) -> DreamReport:
-    """Do one owner's night in one operation; without an agent for all agents but those ``apart``."""
+    """Do one owner's night in one operation; without an agent for all agents but those
+    ``apart``.
+    """
     began, now = perf_counter(), door.clock()
     if await engine.restriction(owner) is not None:
         raise Restricted(
@@ -137,7 +142,9 @@ async def _written(
     changes: Sequence[Change],
     waking: Sequence[Change],
 ) -> Receipt | None:
-    """Write a night's changes; at the limit of memories nothing comes back, and recall finds it all the same."""
+    """Write a night's changes; at the limit of memories nothing comes back, and recall finds it all
+    the same.
+    """
     if waking:
         try:
             return await write([*changes, *waking])
@@ -163,12 +170,16 @@ def _stale(memories: Sequence[Memory], uses: Mapping[UUID, Use], before: datetim
 
 
 def last_touch(memory: Memory, use: Use) -> datetime:
-    """Return when a memory was last said, changed or used; to confirm, restore or undo it changes it."""
+    """Return when a memory was last said, changed or used; to confirm, restore or undo it changes
+    it.
+    """
     return max(memory.observed_at, memory.recorded_at, use.used_at or memory.observed_at)
 
 
 def _settling(memories: Sequence[Memory], now: datetime) -> Iterator[Supersede]:
-    """Yield the supersessions by the newest value of each key: of values that have no more readers or trust, and are not pinned."""
+    """Yield the supersessions by the newest value of each key: of values that have no more readers
+    or trust, and are not pinned.
+    """
     for newest, *older in contradicting(memories, now):
         for one in older:
             if (

@@ -1,4 +1,6 @@
-"""Scheduled nights: a job for each agent whose nights are enabled puts one job for each owner, and the next night's job."""
+"""Scheduled nights: a job for each agent whose nights are enabled puts one job for each owner, and
+the next night's job.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from memoranda.worker import Handler
 
 _log = logging.getLogger("memoranda.dream")
 
-#: The kinds of the jobs of a night: of all owners, and of one. Their key is the agent's name, or empty.
+#: The kinds of the jobs of a night: of all owners, and of one. Their key is the agent's name, or
+#: empty.
 NIGHT: Final = "dream"
 OWNERS_NIGHT: Final = "dream_owner"
 #: A night that failed is tried so many times again, then given up.
@@ -34,7 +37,8 @@ _SYSTEM = Actor("system", "dream")
 _OWNERS = (OwnerKind.USER, OwnerKind.GROUP)
 _PROFILES = Filter(types=frozenset({RecordType.PROFILE}))
 
-#: Returns what a night does with an agent's memories, and which agents a night without an agent leaves out.
+#: Returns what a night does with an agent's memories, and which agents a night without an agent
+#: leaves out.
 SettingsOf = Callable[[str | None], Awaitable[tuple[DreamSettings, Collection[str]]]]
 #: The states of a schedule, as EDDI names them.
 ScheduleState = Literal["PENDING", "EXECUTING", "FAILED", "DEAD_LETTERED"]
@@ -112,7 +116,8 @@ async def _owners_night(
 ) -> JobDraft:
     if settings.time_zone != OWNERS_ZONE:
         return JobDraft(OWNERS_NIGHT, key)
-    # Where the schedule's hour has just struck for the owner, too, the night is now and not in a day.
+    # Where the schedule's hour has just struck for the owner, too, the night is now and not in a
+    # day.
     due = settings.next_night(now - timedelta(hours=1), await _zone_of(engine, owner))
     return JobDraft(OWNERS_NIGHT, key, delay=max((due - now).total_seconds(), 0))
 

@@ -28,7 +28,9 @@ TYPES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class BulkReceipt:
-    """The result of forgetting by conditions: the records that meet them, and what was erased, summed over all commits."""
+    """The result of forgetting by conditions: the records that meet them, and what was erased,
+    summed over all commits.
+    """
 
     owner: Owner
     #: Type → how many records meet the conditions.
@@ -81,7 +83,9 @@ async def forget_matching(
     dry: bool,
     backups: bool,
 ) -> BulkReceipt:
-    """Forget the records that a filter selects, some in each commit; with ``dry`` only count them."""
+    """Forget the records that a filter selects, some in each commit; with ``dry`` only count
+    them.
+    """
     found, ids = await _matching(engine, owner, view, only)
     portions = [ids[start : start + PORTION] for start in range(0, len(ids), PORTION)]
     receipt = BulkReceipt(owner, found, dry, all_portions=len(portions))
@@ -103,7 +107,9 @@ async def forget_matching(
 async def _matching(
     engine: Engine, owner: Owner, view: View, only: Filter
 ) -> tuple[Mapping[str, int], Sequence[UUID]]:
-    """Return how many records of each type meet the conditions, and their ids, also of those that have expired."""
+    """Return how many records of each type meet the conditions, and their ids, also of those that
+    have expired.
+    """
     found: Counter[str] = Counter()
     ids: list[UUID] = []
     seeing = view.model_copy(update={"at": EARLIEST})

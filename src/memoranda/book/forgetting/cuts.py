@@ -1,4 +1,6 @@
-"""Finds the parts of sentences to cut so that a text does not tell a fact any more; the rest stays where it still reads as a sentence."""
+"""Finds the parts of sentences to cut so that a text does not tell a fact any more; the rest stays
+where it still reads as a sentence.
+"""
 
 from __future__ import annotations
 
@@ -58,9 +60,10 @@ def cuts(
 ) -> list[tuple[Place, str]]:
     """Return the places in a text that tell a fact, each with the reason, in their order.
 
-    ``quotes`` are words of it that a memory of the fact cites; ``about`` are words that stand beside a short text; ``others`` are
-    statements of other facts that come from it. What ``repeats`` the owner's words tells the fact by its value alone, and a text
-    that is ``made`` of them says "they" of the owner.
+    ``quotes`` are words of it that a memory of the fact cites; ``about`` are words that stand
+    beside a short text; ``others`` are statements of other facts that come from it. What
+    ``repeats`` the owner's words tells the fact by its value alone, and a text that is ``made`` of
+    them says "they" of the owner.
     """
     if not (quotes or fact.touches(f"{about} {text}" if about else text)):
         return []
@@ -146,7 +149,9 @@ class _Sentence:
         return _as_owners(words) if self._made else words
 
     def _by_quote(self, quoted: Sequence[Place]) -> list[int]:
-        """Return the parts that a quote covers and that have a word of the fact; all that it covers if none has."""
+        """Return the parts that a quote covers and that have a word of the fact; all that it covers
+        if none has.
+        """
         chosen: list[int] = []
         for place in quoted:
             covered = [at for at, one in enumerate(self._parts) if _touches(self._text, one, place)]
@@ -178,7 +183,9 @@ class _Sentence:
         return self._fact.value.held_by(self._said)
 
     def _value_is_told(self) -> bool:
-        """True if the sentence has the value; in the owner's own words also what it is the value of."""
+        """True if the sentence has the value; in the owner's own words also what it is the value
+        of.
+        """
         value = self._fact.value
         with_it = f"{self._about} {self._said}" if self._about else self._said
         if value.held_by(with_it) < 1 or not self._held():
@@ -186,7 +193,9 @@ class _Sentence:
         return self._repeats or value.has_number(self._said) or value.relates(with_it)
 
     def _with_value(self) -> list[int]:
-        """Return the parts that have the value, of the owner; all of them together where it is spread over them."""
+        """Return the parts that have the value, of the owner; all of them together where it is
+        spread over them.
+        """
         value = self._fact.value
         held = {at: value.held_by(self._words(at)) for at in range(len(self._parts))}
         own = [at for at, much in held.items() if much and not self._is_of_somebody_else(at)]
@@ -198,7 +207,9 @@ class _Sentence:
         )
 
     def _is_of_somebody_else(self, at: int) -> bool:
-        """True if a part is about somebody else: by its own words, or else by those of the parts before it."""
+        """True if a part is about somebody else: by its own words, or else by those of the parts
+        before it.
+        """
         if self._fact.whom:
             return self._is_of_owner(at)
         for place in range(at, -1, -1):
@@ -216,7 +227,9 @@ class _Sentence:
         return False
 
     def _is_of_owner(self, at: int) -> bool:
-        """True if a part is about the owner: where the fact is of somebody else, whom the parts up to this one do not name."""
+        """True if a part is about the owner: where the fact is of somebody else, whom the parts up
+        to this one do not name.
+        """
         for place in range(at, -1, -1):
             words = self._words(place)
             if not self._fact.is_of_owner(words):
@@ -254,7 +267,9 @@ class _Sentence:
         return is_of_somebody_else(words, fact)
 
     def _and_beside(self, chosen: set[int]) -> list[int]:
-        """Return the chosen parts, with those next to them that only say what the value is: “where you live”, “your sister”."""
+        """Return the chosen parts, with those next to them that only say what the value is: “where
+        you live”, “your sister”.
+        """
         common, value = self._fact.value.common | self._fact.forms, self._fact.value
         found = set(chosen)
         for at in range(len(self._parts)):
@@ -273,7 +288,9 @@ class _Sentence:
                 yield cell, VALUE
 
     def _cut(self, chosen: Sequence[int]) -> Iterator[Place]:
-        """Yield the places of the chosen parts; that of the whole sentence if the others do not read as one."""
+        """Yield the places of the chosen parts; that of the whole sentence if the others do not
+        read as one.
+        """
         if not self._stays(chosen):
             yield with_white_space(self._text, self._place)
             return
@@ -298,7 +315,9 @@ class _Sentence:
 
 
 def reads_as_one(rest: str, facts: Sequence[Fact], others: Iterable[Words]) -> bool:
-    """True if the rest of a sentence has words of its own: of somebody else's fact, of other statements, or two of any."""
+    """True if the rest of a sentence has words of its own: of somebody else's fact, of other
+    statements, or two of any.
+    """
     forms = frozenset().union(*(fact.forms for fact in facts))
     terms = terms_in(rest) - forms
     if any(not fact.strangers.isdisjoint(terms) for fact in facts):
@@ -322,7 +341,9 @@ def _as_owners(text: str) -> str:
 def _without_joins_inside(
     parts: Sequence[Place], values: Sequence[Place], offset: int
 ) -> list[Place]:
-    """Return the parts of a sentence as one where a number in words goes over the border between them."""
+    """Return the parts of a sentence as one where a number in words goes over the border between
+    them.
+    """
     joined: list[Place] = []
     for start, end in parts:
         at = start - offset
@@ -365,7 +386,9 @@ def _why(fact: Fact, sentence: str, beside: frozenset[int]) -> str:
 
 
 def _united(found: Iterable[tuple[Place, str]]) -> list[tuple[Place, str]]:
-    """Return places in their order, with those that overlap as one; a reason to take a part wins over one to list it."""
+    """Return places in their order, with those that overlap as one; a reason to take a part wins
+    over one to list it.
+    """
     joined: list[tuple[Place, str]] = []
     for taken in (True, False):
         for (start, end), why in sorted(one for one in found if (one[1] in TAKEN) is taken):

@@ -1,4 +1,6 @@
-"""Forgetting in two steps: what is hidden is erased when somebody decides, or when its time is up."""
+"""Forgetting in two steps: what is hidden is erased when somebody decides, or when its time is
+up.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class ForgetSettings(Value):
 
 @dataclass(frozen=True, slots=True)
 class PendingForgetting:
-    """Something that is out of every read, and not erased yet: ``undo`` of its position brings it back."""
+    """Something that is out of every read, and not erased yet: ``undo`` of its position brings it
+    back.
+    """
 
     position: int
     at: datetime
@@ -44,14 +48,17 @@ class PendingForgetting:
     #: How many records are hidden whole, and how many parts of others.
     records: int
     parts: int
-    #: When it will be erased; None: it stays hidden until somebody calls ``forgetting.finish`` or ``undo``.
+    #: When it will be erased; None: it stays hidden until somebody calls ``forgetting.finish`` or
+    #: ``undo``.
     due: datetime | None
 
 
 async def pending_forgettings(
     engine: Engine, owner: Owner, view: View
 ) -> tuple[PendingForgetting, ...]:
-    """Return what is hidden of an owner and not erased yet, oldest first; an agent sees what it hid itself."""
+    """Return what is hidden of an owner and not erased yet, oldest first; an agent sees what it hid
+    itself.
+    """
     found = []
     for job in await engine.jobs(None, MOST_JOBS):
         if job.kind == FINISH_FORGETTING and job.owner == owner:
@@ -74,7 +81,9 @@ def is_decided(job: Job) -> bool:
 
 
 async def _entry(engine: Engine, job: Job) -> Entry | None:
-    """Return the ledger entry of the operation that a job is about; None if its owner's era has ended."""
+    """Return the ledger entry of the operation that a job is about; None if its owner's era has
+    ended.
+    """
     assert job.owner is not None
     position = int(job.key)
     entry = next(iter(await engine.entries(job.owner, position - 1, 1)), None)

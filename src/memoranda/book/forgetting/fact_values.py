@@ -1,4 +1,6 @@
-"""The value that a fact states: its names, numbers and rare words, and how much of it a text holds, in any usual spelling."""
+"""The value that a fact states: its names, numbers and rare words, and how much of it a text holds,
+in any usual spelling.
+"""
 
 from __future__ import annotations
 
@@ -54,16 +56,21 @@ class Part(NamedTuple):
     is_name: bool = False
     #: The word before it that makes it another name, such as "new" in “New York”.
     before: str = ""
-    #: Of a word that is no name: its letters without a last vowel, which may be another one (“vegano”, “vegana”).
+    #: Of a word that is no name: its letters without a last vowel, which may be another one
+    #: (“vegano”, “vegana”).
     stem: str = ""
 
     def is_bare_in(self, found: str) -> bool:
-        """True if the number was found in digits alone, as the number of a ticket or a bus may be written."""
+        """True if the number was found in digits alone, as the number of a ticket or a bus may be
+        written.
+        """
         return found.isdecimal() and not (self.is_date or self.is_phone)
 
 
 def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
-    """Yield the dates, telephone numbers and other numbers of a statement with their places, in their order."""
+    """Yield the dates, telephone numbers and other numbers of a statement with their places, in
+    their order.
+    """
     taken: list[tuple[Part, tuple[int, int]]] = []
     for month, dates in _DATES:
         for found in dates.finditer(said):
@@ -149,7 +156,9 @@ def quantity(written: str) -> Part:
 
 
 def _hint(way: str) -> str:
-    """Return letters that every spelling of a number in words has: the beginning of the last long word in its pattern."""
+    """Return letters that every spelling of a number in words has: the beginning of the last long
+    word in its pattern.
+    """
     words = _WORD.findall(re.sub(r"\w\?", "", way))
     return words[-1][:4].lower() if words else ""
 
@@ -248,7 +257,9 @@ _SHORTEST: Final = 5
 
 
 class Value:
-    """The value that some memories state. Each of its parts has a weight; a text in which they sum up to 1 tells it."""
+    """The value that some memories state. Each of its parts has a weight; a text in which they sum
+    up to 1 tells it.
+    """
 
     def __init__(self, memories: Sequence[Memory], names: Collection[str]) -> None:
         self._parts: list[Part] = []
@@ -298,7 +309,9 @@ class Value:
     def _words(
         self, said: str, words: Sequence[tuple[str, frozenset[int]]], *, has_number: bool
     ) -> None:
-        """Add words: names and codes tell the value alone, and so does the only rare word where there is nothing else."""
+        """Add words: names and codes tell the value alone, and so does the only rare word where
+        there is nothing else.
+        """
         written = {
             token[0]
             for token in _TOKEN.finditer(said)
@@ -327,7 +340,9 @@ class Value:
 
     @cached_property
     def _beginnings(self) -> re.Pattern[str] | None:
-        """The beginnings of long words that say what the value is: “allergy” says it as “allergic” does."""
+        """The beginnings of long words that say what the value is: “allergy” says it as “allergic”
+        does.
+        """
         begins = {
             word[: max(_SHORTEST, len(word) - 3)] if len(word) > _SHORTEST else word[:-1]
             for word in self._said_by
@@ -337,11 +352,15 @@ class Value:
 
     @cached_property
     def common(self) -> frozenset[int]:
-        """The forms of the words that say what the value is: its verb, its key, the person whose it is."""
+        """The forms of the words that say what the value is: its verb, its key, the person whose it
+        is.
+        """
         return frozenset(self._common)
 
     def names_somebody_else(self, text: str) -> bool:
-        """True if a text has a name of the value as part of another one: “Max Weber” where the value is Max."""
+        """True if a text has a name of the value as part of another one: “Max Weber” where the
+        value is Max.
+        """
         tokens = list(_TOKEN.finditer(text))
         named = [one for one in self._parts if one.is_name]
         return any(
@@ -371,7 +390,9 @@ class Value:
         return not any(one.weight >= 1 for one in self._parts)
 
     def _has_another_unit(self, after: str) -> bool:
-        """True if what follows a number is a unit of something else: 1,200 metres are no 1,200 euros."""
+        """True if what follows a number is a unit of something else: 1,200 metres are no 1,200
+        euros.
+        """
         if not self._units:
             return False
         return any(unit.match(after) for unit in _UNITS if unit not in self._units)
@@ -475,7 +496,9 @@ class Value:
                     yield token.span(), part
 
     def _is_of_a_thing(self, before: str) -> bool:
-        """True if the words before a number have a thing as their subject: “your ticket is 42” is no age."""
+        """True if the words before a number have a thing as their subject: “your ticket is 42” is
+        no age.
+        """
         thing = _THING.search(before)
         return thing is not None and not _PERSON.search(thing[0]) and not self.is_said_by(thing[1])
 

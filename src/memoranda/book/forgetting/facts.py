@@ -1,4 +1,6 @@
-"""A fact to look for: the words of its statements, the quotes of their sources, its value, and what other statements say."""
+"""A fact to look for: the words of its statements, the quotes of their sources, its value, and what
+other statements say.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from memoranda.text.scripts import comparable_text, folded, normalised
 from memoranda.text.similarity import terms_in, words_with_forms
 from memoranda.text.terms import alternatives
 
-#: Articles and the like, which say nothing even where the language of a short statement is not known.
+#: Articles and the like, which say nothing even where the language of a short statement is not
+#: known.
 _SMALL: Final = frozenset(
     "el la los las un una unos unas de del al en con por para y le les du des une à au aux l' d' der das den dem ein eine einen einem einer "
     "im am zum zur von vom mit und".split()
@@ -32,7 +35,8 @@ _SMALL: Final = frozenset(
 LEAST: Final = 2
 _BRACKETS: Final = expression(r"\s*\([^()]*\)")
 
-#: A word for a relative, a friend or an animal; “Frau Berg” is a title, and the family is the owner's.
+#: A word for a relative, a friend or an animal; “Frau Berg” is a title, and the family is the
+#: owner's.
 PERSON: Final = expression(
     rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE
 )
@@ -64,7 +68,8 @@ class Fact:
     strangers: frozenset[int] = frozenset()
     #: The other statements that may hold a word of it.
     near: tuple[Memory, ...] = ()
-    #: The forms of the words for somebody else whom all its statements are about; empty for a fact of the owner.
+    #: The forms of the words for somebody else whom all its statements are about; empty for a fact
+    #: of the owner.
     whom: frozenset[int] = frozenset()
 
     def is_of_owner(self, text: str) -> bool:
@@ -139,7 +144,9 @@ def common_beginning(words: Sequence[str]) -> str:
 
 
 def words_of(statement: str, names: Collection[str] = ()) -> Words:
-    """Return the words of a statement without filler words, words for the owner and the owner's names."""
+    """Return the words of a statement without filler words, words for the owner and the owner's
+    names.
+    """
     left_out = {*names, *OWNER_WORDS, *OWNER, *_SMALL}
     return tuple(
         (word, forms)
@@ -181,7 +188,9 @@ def fact_of(
 
 
 def _whom(memories: Sequence[Memory], names: Collection[str]) -> frozenset[int]:
-    """Return the forms of the words for somebody else, if each of the statements is about such a person."""
+    """Return the forms of the words for somebody else, if each of the statements is about such a
+    person.
+    """
     found: set[int] = set()
     for memory in memories:
         subject = memory.subject
@@ -208,7 +217,9 @@ def _strangers(fact: Fact, others: Iterable[Memory]) -> frozenset[int]:
 
 
 def is_of_somebody_else(text: str, fact: Fact) -> bool:
-    """True if a text is about somebody whom the fact does not name: by its subject, or by a word for a relative or friend."""
+    """True if a text is about somebody whom the fact does not name: by its subject, or by a word
+    for a relative or friend.
+    """
     for same in SAME_PEOPLE:
         if same.search(fact.said.replace("_", " ")):
             text = same.sub("", text)
@@ -219,7 +230,9 @@ def is_of_somebody_else(text: str, fact: Fact) -> bool:
 
 
 def _wordings(memory: Memory, names: Collection[str]) -> Iterator[Words]:
-    """Yield the ways in which a memory is written: its content, without what is in brackets, and as a field with a value."""
+    """Yield the ways in which a memory is written: its content, without what is in brackets, and as
+    a field with a value.
+    """
     content = words_of(memory.content, names)
     yield from filter(None, (content, words_of(_BRACKETS.sub("", memory.content), names)))
     if memory.key is not None:

@@ -29,14 +29,17 @@ class Hidden:
 
     #: Pass it, or its position, to ``forgetting.finish`` or ``undo``.
     receipt: Receipt
-    #: What was taken out, and what stays and has to do with it; None if this operation had been done before.
+    #: What was taken out, and what stays and has to do with it; None if this operation had been
+    #: done before.
     traces: Traces | None
     #: Hours after which it is erased; None: when somebody decides.
     erased_after_hours: float | None = None
 
 
 async def told_since(engine: Engine, owner: Owner, view: View, since: Hidden) -> Traces:
-    """Return the parts of the newest messages that tell a fact to the letter, as far as this view may take them."""
+    """Return the parts of the newest messages that tell a fact to the letter, as far as this view
+    may take them.
+    """
     if since.traces is None:
         return Traces(owner, view, ())
     names = frozenset({comparable_text(owner.id), *OWNER_WORDS})

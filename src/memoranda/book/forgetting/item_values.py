@@ -1,4 +1,6 @@
-"""Earlier values of items, which history still shows: their parts that tell a fact, or repeat words."""
+"""Earlier values of items, which history still shows: their parts that tell a fact, or repeat
+words.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def as_stored(one: Telling, value: Item) -> Telling:
 async def in_earlier_values(
     records: Records, owner: Owner, view: View, item: Item, words: str
 ) -> list[Redaction]:
-    """Return where earlier values of an item have some words, so that no copy of the book keeps them."""
+    """Return where earlier values of an item have some words, so that no copy of the book keeps
+    them.
+    """
     found = []
     for value in await earlier_values(records, owner, view, [item]):
         spans = tuple(places_of([words], texts_of(value).items()))

@@ -1,4 +1,6 @@
-"""Looks through an owner's records for the statements of some memories, and for what tells them by their value."""
+"""Looks through an owner's records for the statements of some memories, and for what tells them by
+their value.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ _LATER: Final = (RecordType.MESSAGE, RecordType.THREAD, RecordType.EPISODE, Reco
 
 
 def may_forget(view: View, record: Record) -> bool:
-    """True if a view may erase or change a record for good: the owner's view, or the agent that wrote it."""
+    """True if a view may erase or change a record for good: the owner's view, or the agent that
+    wrote it.
+    """
     return view.whole or (view.agent is not None and getattr(record, "agent", None) == view.agent)
 
 
@@ -78,7 +82,9 @@ def every(
     withdrawn: bool = False,
     **only: Any,
 ) -> AsyncIterator[Record]:
-    """Return the records of these types that a view sees, page by page; or those that were withdrawn."""
+    """Return the records of these types that a view sees, page by page; or those that were
+    withdrawn.
+    """
     wanted = Filter(types=frozenset(types), withdrawn=withdrawn, **only)
     return every_record(records, owner, view, wanted, _PAGE)
 
@@ -96,7 +102,8 @@ class Look:
     #: True if earlier values of a key go, too, except those whose ids are in ``keep``.
     takes_earlier: bool = False
     keep: Collection[UUID] = ()
-    #: Records that say it too, and go: memories that say the same or have its value from the same message, and items.
+    #: Records that say it too, and go: memories that say the same or have its value from the same
+    #: message, and items.
     same: list[Record] = field(default_factory=list)
     #: Earlier values of the key, and those of them that go.
     earlier: list[Memory] = field(default_factory=list)
@@ -108,7 +115,8 @@ class Look:
     looked: dict[UUID, int] = field(default_factory=dict)
     #: True to collect the texts that a language model may be asked about.
     collects: bool = False
-    #: The newest texts without the value that share a word or a topic with it, and how many there are in all.
+    #: The newest texts without the value that share a word or a topic with it, and how many there
+    #: are in all.
     near: deque[Text] = field(default_factory=lambda: deque(maxlen=MOST))
     all_near: int = 0
     #: The threads of the messages that lose words.
@@ -141,7 +149,9 @@ class Look:
         await self._items(facts)
 
     async def ask(self, ask: AskModel) -> None:
-        """Ask a language model which of the texts near the fact tell it; what it finds is listed, or taken if it is named."""
+        """Ask a language model which of the texts near the fact tell it; what it finds is listed,
+        or taken if it is named.
+        """
         for one, part in await told_by_model(ask, self.owner, self._said(), list(self.near)):
             self._take_part(one.record, part)
 
@@ -150,7 +160,9 @@ class Look:
         return price(self._said(), list(self.near), self.all_near - len(self.near), asked=asked)
 
     async def take_named(self) -> None:
-        """Take the parts that the call names as a language model found them, if their records are as they were."""
+        """Take the parts that the call names as a language model found them, if their records are
+        as they were.
+        """
         named = {name: part for name in self.take if (part := named_part(name)) is not None}
         have = {one.name for one in self.spans}
         records = await self.records.get(self.owner, self.view, [id for id, _, _ in named.values()])
@@ -174,7 +186,9 @@ class Look:
         return list(dict.fromkeys(memory.content for memory in (*self.meant, *self.taken)))
 
     def _collect(self, facts: Sequence[Fact], record: Record, path: str | None, text: str) -> None:
-        """Keep a text for a language model if it shares a word or a topic with a fact, or is a source of it."""
+        """Keep a text for a language model if it shares a word or a topic with a fact, or is a
+        source of it.
+        """
         if self.collects and any(
             record.id in fact.sources or is_near(fact, text) for fact in facts
         ):
@@ -182,7 +196,9 @@ class Look:
             self.all_near += 1
 
     def named(self, gone: Collection[UUID]) -> tuple[tuple[Trace, ...], int]:
-        """Return what stays and has to do with the fact once some records are gone, and how many more there are than are named."""
+        """Return what stays and has to do with the fact once some records are gone, and how many
+        more there are than are named.
+        """
         left = {(one.id, one.text): one for one in self.found if one.id not in gone}
         return tuple([*left.values()][:_MOST]), max(len(left) - _MOST, 0)
 
@@ -197,7 +213,9 @@ class Look:
         return tests[0] if len(tests) == 1 else lambda text: any(test(text) for test in tests)
 
     async def _facts(self, names: frozenset[str]) -> tuple[list[Fact], list[Memory]]:
-        """Return a fact for each memory that is meant, with all memories that tell it, which go as well; and those near them."""
+        """Return a fact for each memory that is meant, with all memories that tell it, which go as
+        well; and those near them.
+        """
         facts = [fact_of([one], names) for one in self.meant]
         memories = await self._memories(facts)
         groups = [self._compare(one, memories) for one in self.meant]
@@ -220,7 +238,9 @@ class Look:
         return [memory for memory in memories if memory.active and memory.id not in gone]
 
     async def _memories(self, facts: Sequence[Fact]) -> list[Memory]:
-        """Return the memories near a fact: those with a word of one, and the earlier values of their keys."""
+        """Return the memories near a fact: those with a word of one, and the earlier values of
+        their keys.
+        """
         found = [one async for one in self._every(RecordType.MEMORY, touches=self._test(facts))]
         if keys := {memory.key for memory in self.meant if memory.key is not None}:
             found += [one async for one in self._every(RecordType.MEMORY, keys=frozenset(keys))]
@@ -241,7 +261,9 @@ class Look:
         return [replace(fact, others=tuple(others)) for fact in facts]
 
     def _compare(self, meant: Memory, memories: Iterable[Memory]) -> list[Memory]:
-        """Return a memory that is meant, those that say the same, and the earlier statements under its key that go too."""
+        """Return a memory that is meant, those that say the same, and the earlier statements under
+        its key that go too.
+        """
         named = {memory.id for memory in self.meant}
         group, others = [meant], list[Memory]()
         if not may_forget(self.view, meant):
@@ -322,7 +344,9 @@ class Look:
             self._collect(facts, message, None, message.content)
 
     async def _made(self, facts: Sequence[Fact], records: Sequence[Record]) -> None:
-        """Find the sentences to take from what was made of messages: episodes, summaries and formed titles."""
+        """Find the sentences to take from what was made of messages: episodes, summaries and formed
+        titles.
+        """
         said: dict[UUID, frozenset[int]] = {}
         for record in records:
             thread: UUID | None = (
@@ -369,7 +393,9 @@ class Look:
             )
 
     def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
-        """Sort parts of a record into those to take, to list and to name; return True if any is taken."""
+        """Sort parts of a record into those to take, to list and to name; return True if any is
+        taken.
+        """
         taken = False
         for one in all_of_it:
             if not (one.to_the_letter or one.name in self.take):
@@ -403,7 +429,9 @@ def _subject(memory: Memory) -> str:
 
 
 def _statements_of(memory: Memory) -> Iterator[str]:
-    """Yield the texts that are the statement itself: the content, and the value of a bound field."""
+    """Yield the texts that are the statement itself: the content, and the value of a bound
+    field.
+    """
     yield memory.content
     if memory.has_value and isinstance(memory.data["value"], str):
         yield memory.data["value"]

@@ -1,4 +1,6 @@
-"""Finds the memories that a call means by words, such as "my salary and my address", or by a key."""
+"""Finds the memories that a call means by words, such as "my salary and my address", or by a
+key.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.ports import Engine
 from memoranda.text.similarity import terms_in
 
-#: A memory is meant if it has a word of the question and scores so many times as much as the next one.
+#: A memory is meant if it has a word of the question and scores so many times as much as the next
+#: one.
 _CLEAR: Final = 1.5
 #: Memories that are shown where a question may mean several, and of one key.
 _CANDIDATES: Final = 10
@@ -44,7 +47,9 @@ class Meant:
     unclear: tuple[str, str] | None = None
 
     def sure(self) -> tuple[UUID, ...]:
-        """Return the ids of the memories; raise ``NotFound`` or ``Conflict`` where it is not clear which are meant."""
+        """Return the ids of the memories; raise ``NotFound`` or ``Conflict`` where it is not clear
+        which are meant.
+        """
         if self.unclear is None:
             return tuple(memory.id for memory in self.memories)
         name, said = self.unclear
@@ -118,7 +123,9 @@ async def _with_key(engine: Engine, owner: Owner, view: View, key: str) -> Meant
 
 
 def _is_of_whom(about: str, record: Record) -> bool:
-    """True if a memory is about the person whom a question names, such as "my sister's age", or about the owner if it names none."""
+    """True if a memory is about the person whom a question names, such as "my sister's age", or
+    about the owner if it names none.
+    """
     said = " ".join(
         filter(None, (getattr(record, "subject", None), record.passage_text()))
     ).replace("_", " ")

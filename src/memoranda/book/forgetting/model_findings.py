@@ -1,4 +1,6 @@
-"""Asks a language model of records without the value of a fact if they still tell it; only where the caller wants that."""
+"""Asks a language model of records without the value of a fact if they still tell it; only where
+the caller wants that.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def price(said: Sequence[str], texts: Sequence[Text], left_out: int, *, asked: b
 async def told_by_model(
     ask: AskModel, owner: Owner, said: Sequence[str], texts: Sequence[Text]
 ) -> list[tuple[Text, Telling]]:
-    """Return the texts that still tell one of the statements, each with its sentences that do; raise ``ModelFailed`` if no model says so."""
+    """Return the texts that still tell one of the statements, each with its sentences that do;
+    raise ``ModelFailed`` if no model says so.
+    """
     found = []
     for some in _portions(texts):
         answer = await ask(owner, _request(said, some))
@@ -90,7 +94,9 @@ async def told_by_model(
 
 
 def named_part(name: str) -> tuple[UUID, int, Span] | None:
-    """Return the record, its version and the part that the name of a model's finding means; None for another name."""
+    """Return the record, its version and the part that the name of a model's finding means; None
+    for another name.
+    """
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -147,7 +153,9 @@ def _read(value: Any, texts: Sequence[Text]) -> Iterator[tuple[Text, str]]:
 
 
 def _sentences(one: Text, words: str) -> Telling:
-    """Return the sentences of a text that have some words; the whole text if it does not have them to the letter."""
+    """Return the sentences of a text that have some words; the whole text if it does not have them
+    to the letter.
+    """
     wanted = re.compile(r"\s+".join(map(re.escape, words.split())) or r"(?!)", re.IGNORECASE)
     found = wanted.search(one.text)
     start, end = (0, len(one.text)) if found is None else found.span()

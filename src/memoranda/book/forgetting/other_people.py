@@ -1,4 +1,6 @@
-"""Says of a sentence with the words of a statement if somebody else is its subject, in English, German, Spanish and French."""
+"""Says of a sentence with the words of a statement if somebody else is its subject, in English,
+German, Spanish and French.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ Words = tuple[tuple[str, frozenset[int]], ...]
 
 
 def is_about_somebody_else(sentence: str, words: Words, names: Collection[str]) -> bool:
-    """True if the subject of what a sentence says with these words is somebody whom the words do not name."""
+    """True if the subject of what a sentence says with these words is somebody whom the words do
+    not name.
+    """
     said = [found for found in re.finditer(r"[^\W_][\w'’-]*", sentence) if _is_one(found[0], words)]
     if not said:
         return False

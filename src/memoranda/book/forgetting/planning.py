@@ -27,7 +27,8 @@ from memoranda.ports import Records
 _NAMED: Final = "named"
 _SAME: Final = "it says it, too"
 _RESTS: Final = "it rests on what goes"
-#: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record alone.
+#: What forgetting a memory takes: the fact, with the words of messages that tell it; or the record
+#: alone.
 What = Literal["fact", "record"]
 
 
@@ -74,7 +75,8 @@ class Planning:
         *,
         strict: bool = True,
     ) -> tuple[Traces, Target]:
-        """Return what forgetting these records takes, and the target that does it; with ``shown`` raise ``Stale`` if they differ.
+        """Return what forgetting these records takes, and the target that does it; with ``shown``
+        raise ``Stale`` if they differ.
 
         Unless it is ``strict``, records that the view may not forget are left out.
         """
@@ -127,7 +129,9 @@ class Planning:
     async def _looked(
         self, owner: Owner, view: View, memories: Sequence[Memory], extent: Extent
     ) -> Look:
-        """Return a look through all records; raise ``InvalidInput`` for what ``take`` and ``keep`` name and it does not find."""
+        """Return a look through all records; raise ``InvalidInput`` for what ``take`` and ``keep``
+        name and it does not find.
+        """
         ask = self._services.on_demand.ask
         if extent.ask_model and ask is None:
             raise Conflict(
@@ -153,7 +157,9 @@ class Planning:
 async def readable(
     records: Records, owner: Owner, view: View, ids: Sequence[UUID]
 ) -> dict[UUID, Record]:
-    """Return those of these records that the view sees and that can be read; a damaged one can be erased all the same."""
+    """Return those of these records that the view sees and that can be read; a damaged one can be
+    erased all the same.
+    """
     try:
         return await records.get(owner, view, ids)
     except Corrupt:
@@ -218,7 +224,9 @@ def changed_since(differences: Sequence[str]) -> str:
 
 
 def plan_of(plan: Traces | ErasureReceipt, owner: Owner, view: View) -> Traces:
-    """Return the plan that a dry run or find_traces made; raise an error if it is none, or another view's."""
+    """Return the plan that a dry run or find_traces made; raise an error if it is none, or another
+    view's.
+    """
     found = plan.plan if isinstance(plan, ErasureReceipt) else plan
     if not isinstance(found, Traces):
         raise InvalidInput(
@@ -251,6 +259,8 @@ def _refuse_unnamed(take: Collection[str], names: Collection[str]) -> None:
 
 
 def told(receipt: ErasureReceipt, found: Traces, *, dry: bool) -> ErasureReceipt:
-    """Return a receipt with what stays and has to do with the fact; that of a dry run with its plan."""
+    """Return a receipt with what stays and has to do with the fact; that of a dry run with its
+    plan.
+    """
     whole = replace(receipt, still_tells=found.still_tells, more=found.more)
     return replace(whole, plan=found) if dry else whole

@@ -1,4 +1,6 @@
-"""Finds the parts of a record that tell a fact, and those that may, in its text and in the strings of its JSON."""
+"""Finds the parts of a record that tell a fact, and those that may, in its text and in the strings
+of its JSON.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +78,11 @@ def tellings(
 def tellings_of(
     facts: Sequence[Fact], record: Record, texts: Mapping[str | None, str] | None = None
 ) -> list[Telling]:
-    """Return the parts to cut from a record, or from some of its texts, so that it tells none of some facts.
+    """Return the parts to cut from a record, or from some of its texts, so that it tells none of
+    some facts.
 
-    A sentence goes whole if nothing that reads as one is left of it without the parts of all of them.
+    A sentence goes whole if nothing that reads as one is left of it without the parts of all of
+    them.
     """
     each = [tellings(fact, record, texts) for fact in facts]
     found = each_once([one for those in each for one in those])
@@ -109,14 +113,18 @@ def tellings_of(
 
 
 def each_once(found: Sequence[Telling]) -> list[Telling]:
-    """Return parts without those that are among them already; a part to take wins over the same to list."""
+    """Return parts without those that are among them already; a part to take wins over the same to
+    list.
+    """
     taken = {one.name: one for one in found if one.to_the_letter}
     listed = {one.name: one for one in found if not one.to_the_letter}
     return [*({**listed, **taken}.values())]
 
 
 def named_so(facts: Iterable[Fact], item: Item) -> Telling | None:
-    """Return an item's namespace and name if they tell one of some facts; they go only with the item, if that is asked for."""
+    """Return an item's namespace and name if they tell one of some facts; they go only with the
+    item, if that is asked for.
+    """
     named = " / ".join((*item.namespace, item.name))
     if not any(tells(fact, _as_words(named)) for fact in facts):
         return None
@@ -124,14 +132,18 @@ def named_so(facts: Iterable[Fact], item: Item) -> Telling | None:
 
 
 def _somebody(record: Record) -> str | None:
-    """Return the name of somebody who speaks in a message, or whom a memory is about; None if it may be the owner."""
+    """Return the name of somebody who speaks in a message, or whom a memory is about; None if it
+    may be the owner.
+    """
     if isinstance(record, Message):
         return other_speaker(record) if record.role == "user" else None
     return record.subject if isinstance(record, Memory) else None
 
 
 def _named_texts(texts: Mapping[str | None, str]) -> Iterator[tuple[str | None, str, str]]:
-    """Yield each text of a record with its JSON pointer, and the words beside it that say what it is about."""
+    """Yield each text of a record with its JSON pointer, and the words beside it that say what it
+    is about.
+    """
     naming: dict[str, list[str]] = {}
     for pointer, text in texts.items():
         parent, _, field = (pointer or "").rpartition("/")
@@ -149,7 +161,9 @@ def _as_words(name: str) -> str:
 
 
 def _how(fact: Fact, record: Record) -> dict[str, Any]:
-    """Return how a record's texts tell what the owner said: the assistant and tools repeat it, summaries are made of it."""
+    """Return how a record's texts tell what the owner said: the assistant and tools repeat it,
+    summaries are made of it.
+    """
     made = isinstance(record, Episode | Thread | Overflow)
     repeats = isinstance(record, Message) and record.role != "user"
     return {"others": fact.others_of(record.id), "repeats": repeats, "made": made}
@@ -240,7 +254,9 @@ def _in_json(
 def made_of(
     facts: Sequence[Fact], record: Record, pointer: str, text: str, said: frozenset[int] | None
 ) -> list[Telling]:
-    """Return the parts of a text that tell the facts, and the sentences that come from nothing else that was said."""
+    """Return the parts of a text that tell the facts, and the sentences that come from nothing else
+    that was said.
+    """
     told = tellings_of(facts, record, {pointer: text})
     is_goal = pointer.endswith("/goal")
     if said is None or is_goal or isinstance(record, Overflow):
@@ -260,7 +276,9 @@ def made_of(
 
 
 def made_texts(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the title that somebody gave it."""
+    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the
+    title that somebody gave it.
+    """
     for pointer, text in texts_of(record).items():
         if pointer is not None and not (
             pointer == "/title" and isinstance(record, Thread) and not record.title_through

@@ -1,4 +1,6 @@
-"""Recognises by rules that a user asks to forget something, in English, German, Spanish and French."""
+"""Recognises by rules that a user asks to forget something, in English, German, Spanish and
+French.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ _FRENCH: Final = re.compile(
 
 
 def asks_to_forget(text: str) -> bool:
-    """True if a user's message asks to forget something, or not to keep it; words that it quotes do not count."""
+    """True if a user's message asks to forget something, or not to keep it; words that it quotes do
+    not count.
+    """
     own = _QUOTED.sub(" ", text[:_MOST]).replace("’", "'")
     if unwanted_spans([own])[0]:
         return True

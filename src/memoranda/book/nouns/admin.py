@@ -1,4 +1,6 @@
-"""Operations of an operator over a whole book: its owners and records, vectors, checks, backups, restrictions."""
+"""Operations of an operator over a whole book: its owners and records, vectors, checks, backups,
+restrictions.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ _Place = tuple[str, str]
 
 @spelled_out
 class Admin(Part[W]):
-    """What an operator does with a book and reads of every owner of the tenant. No agent gets this object."""
+    """What an operator does with a book and reads of every owner of the tenant. No agent gets this
+    object.
+    """
 
     def __init__(
         self,
@@ -78,7 +82,7 @@ class Admin(Part[W]):
         self._refresh_terms = refresh_terms
         self._retention = retention
 
-    # ── records of all owners ────────────────────────────────────────────────────────────────────────────────────────
+    # ── records of all owners ─────────────────────────────────────────────────────────────────────
 
     @offer(Role.ADMIN, "GET /v1/records", command="list", title="list_records_of_all_owners")
     async def list(
@@ -90,9 +94,11 @@ class Admin(Part[W]):
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page:
-        """Return a page of the records of all owners, owner by owner; without ``types``, threads and episodes.
+        """Return a page of the records of all owners, owner by owner; without ``types``, threads
+        and episodes.
 
-        It visits at most 5,000 owners: a page may be short, or empty, and still have a cursor for the next one.
+        It visits at most 5,000 owners: a page may be short, or empty, and still have a cursor for
+        the next one.
         """
         filter = as_filter(as_types(types) or _TASKS, only or {}, newest_first=newest_first)
         return await records_of_all(
@@ -108,7 +114,9 @@ class Admin(Part[W]):
         cursor: str | None = None,
         limit: int = 100,
     ) -> ReadLines:
-        """Return a page of the lines that a service noted about reads, oldest first: about one owner, or about anybody."""
+        """Return a page of the lines that a service noted about reads, oldest first: about one
+        owner, or about anybody.
+        """
         about = None if owner is None else owner_named(owner, self._tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise InvalidInput("since: give a time with its zone", field="since")
@@ -118,12 +126,15 @@ class Admin(Part[W]):
 
     @offer(Role.ADMIN, "GET /v1/owners", command="list", title="list_owners")
     async def owners(self) -> Sequence[Owner]:
-        """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
+        """Return the tenant's owners that have a ledger, also if all their records were forgotten
+        one by one.
+        """
         return await self._engine.owners(self._tenant)
 
     @offer(Role.ADMIN, "POST /retain")
     async def retain(self, owner: str | Owner, *, dry_run: bool = False) -> Retained:
-        """Do now for one owner's memories what ``retention.archive_days`` and ``retention.erase_days`` let a worker do once a day.
+        """Do now for one owner's memories what ``retention.archive_days`` and
+        ``retention.erase_days`` let a worker do once a day.
 
         With ``dry_run`` nothing is written, and the receipts say what would be archived and erased.
         """
@@ -135,7 +146,8 @@ class Admin(Part[W]):
 
     @offer(Role.ADMIN, "GET /v1/facts", command="doctor", title="read_facts")
     async def facts(self, *, whole: bool = False) -> BookFacts:
-        """Return facts about this book's tenant, or with ``whole``, which is for operators, about all tenants.
+        """Return facts about this book's tenant, or with ``whole``, which is for operators, about
+        all tenants.
 
         ``details["vectors"]`` says how many passages have a vector, and of which model.
         """
@@ -151,14 +163,16 @@ class Admin(Part[W]):
         since: date | None = None,
         until: date | None = None,
     ) -> Sequence[Spent]:
-        """Return what calls to language models used and cost, from the day ``since`` to before the day ``until`` (UTC).
+        """Return what calls to language models used and cost, from the day ``since`` to before the
+        day ``until`` (UTC).
 
-        There is one item for each owner, agent, day, task and model; ``model.spending.totals`` adds them up by one of these.
+        There is one item for each owner, agent, day, task and model; ``model.spending.totals`` adds
+        them up by one of these.
         """
         party = None if owner is None else owner_named(owner, self._tenant)
         return await self._engine.spent(self._tenant, _as_spent_filter(party, agent, since, until))
 
-    # ── the whole book ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the whole book ────────────────────────────────────────────────────────────────────────────
 
     @offer_lines(
         Role.VIEWER,
@@ -172,9 +186,10 @@ class Admin(Part[W]):
     ) -> AsyncIterator[str]:
         """Yield the lines of an export of the book, or of one owner.
 
-        With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be imported.
-        With ``everything`` the export of one owner also tells what is stored elsewhere about them: records of agents and keys,
-        a restriction, who read their data, usage of models, and when something was erased. An import skips these lines.
+        With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be
+        imported. With ``everything`` the export of one owner also tells what is stored elsewhere
+        about them: records of agents and keys, a restriction, who read their data, usage of models,
+        and when something was erased. An import skips these lines.
         """
         party = None if owner is None else owner_named(owner, self._tenant)
         whole = as_flag(everything, "everything")
@@ -190,21 +205,27 @@ class Admin(Part[W]):
         lines: Iterable[str] | AsyncIterable[str],
         progress: Callable[[int, int], None] | None = None,
     ) -> ImportReport:
-        """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
+        """Import an export: what was erased here stays erased, and records that exist here stay
+        unchanged.
+        """
         return await self.transfer.import_(lines, progress)
 
     @no_offer("its target is a path of the machine that has the book: run memoranda backup there")
     async def backup(
         self, target: str | Path, progress: Callable[[int, int], None] | None = None
     ) -> Findings:
-        """Write a copy of the book to a new file while it is in use, and verify it; also if the book is on a server."""
+        """Write a copy of the book to a new file while it is in use, and verify it; also if the
+        book is on a server.
+        """
         return await self.backups.backup(as_path(target, "target"), progress)
 
     @offer(Role.ADMIN, "POST /v1/rebuild", command="rebuild")
     async def rebuild(
         self, progress: Callable[[int, int], None] | None = None
     ) -> Mapping[str, int]:
-        """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
+        """Recompute what code derives from records, search terms included; records, ledger and uses
+        stay unchanged.
+        """
         done = dict(await self._engine.rebuild(progress))
         done["terms"] = await self._refresh_terms()
         self._on_erased()
@@ -212,14 +233,18 @@ class Admin(Part[W]):
 
     @offer(Role.ADMIN, "POST /v1/embed")
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""
+        """Compute the missing vectors of passages now and return how many were made; without an
+        embedder none are.
+        """
         return await self._services.embeddings.catch_up(progress)
 
     @offer(Role.ADMIN, "POST /v1/reembed", command="reembed")
     async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Compute all vectors with this book's embedder; recall reads the old ones until all new ones are there.
+        """Compute all vectors with this book's embedder; recall reads the old ones until all new
+        ones are there.
 
-        A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
+        A call that was interrupted goes on where it stopped when it is made again; returns how many
+        it made itself.
         """
         return await self._services.embeddings.renew(progress)
 
@@ -227,7 +252,8 @@ class Admin(Part[W]):
     async def verify(
         self, progress: Callable[[int, int], None] | None = None, *, whole: bool = False
     ) -> Findings:
-        """Compare every record of this book's tenant with the ledger, check all tables, and return the findings.
+        """Compare every record of this book's tenant with the ledger, check all tables, and return
+        the findings.
 
         With ``whole``, which is for operators, verify the records of all tenants.
         """
@@ -235,13 +261,14 @@ class Admin(Part[W]):
 
     @offer(Role.ADMIN, "POST /v1/scrub", command="forget")
     async def scrub(self) -> Scrubbed:
-        """Clear the book's own files of everything that was forgotten. It completes an erasure whose state is ``pending``.
+        """Clear the book's own files of everything that was forgotten. It completes an erasure
+        whose state is ``pending``.
 
         On a server every table is rewritten, and each is locked while it is.
         """
         return await self._engine.scrub()
 
-    # ── restricting a person's data ─────────────────────────────────────────────────────────────────────────────────
+    # ── restricting a person's data ───────────────────────────────────────────────────────────────
 
     @offer(
         Role.EDITOR,
@@ -252,9 +279,10 @@ class Admin(Part[W]):
     async def restrict(self, owner: str | Owner, *, appends: str = "refuse") -> Restriction:
         """Restrict the processing of an owner's data; a second call changes only ``appends``.
 
-        Only the owner's own view still reads it; export, undo of hiding and erasure stay possible. New content is refused
-        with ``Restricted``, or stored unread with ``appends="keep_unread"``. The restriction survives an erasure,
-        and moves with an export. ``admin.reads`` lists who restricted whom, and when.
+        Only the owner's own view still reads it; export, undo of hiding and erasure stay possible.
+        New content is refused with ``Restricted``, or stored unread with ``appends="keep_unread"``.
+        The restriction survives an erasure, and moves with an export. ``admin.reads`` lists who
+        restricted whom, and when.
         """
         return await self._engine.restrict(
             owner_named(owner, self._tenant),

@@ -1,4 +1,6 @@
-"""The operations of a book over dreams: a night by hand, the scheduled ones, and what contradicts itself."""
+"""The operations of a book over dreams: a night by hand, the scheduled ones, and what contradicts
+itself.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _WHOLE: Final = "a night looks at all memories of an owner, which"
 
 @spelled_out
 class Dreams(Part[W]):
-    """The nights of a book: they archive what nobody used for long, and tell what contradicts itself."""
+    """The nights of a book: they archive what nobody used for long, and tell what contradicts
+    itself.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -30,11 +34,13 @@ class Dreams(Part[W]):
     async def run(
         self, owner: str | Owner, *, agent: str | None = None, dry_run: bool = False
     ) -> DreamReport:
-        """Do a night for one owner now, in one operation, which an undo of the receipt's position reverses.
+        """Do a night for one owner now, in one operation, which an undo of the receipt's position
+        reverses.
 
-        It archives what was neither said nor used for ``pruneStaleAfterDays``, and brings back what was used since. With ``agent``
-        it looks at what that agent wrote, under its settings; without, at what all agents wrote that have no settings of dreams
-        of their own. ``dry_run`` writes nothing, and the report says what would be done.
+        It archives what was neither said nor used for ``pruneStaleAfterDays``, and brings back what
+        was used since. With ``agent`` it looks at what that agent wrote, under its settings;
+        without, at what all agents wrote that have no settings of dreams of their own. ``dry_run``
+        writes nothing, and the report says what would be done.
         """
         services, named = self._services, as_view({"agent": agent}).agent
         party = owner_named(owner, services.tenant)
@@ -46,7 +52,9 @@ class Dreams(Part[W]):
 
     @offer(Role.VIEWER, "GET /contradictions", command="dream")
     async def contradictions(self, owner: str | Owner, **who: Unpack[Who]) -> list[Contradiction]:
-        """Return the keys under which this view reads different values, each with the memories, the newest first."""
+        """Return the keys under which this view reads different values, each with the memories, the
+        newest first.
+        """
         services = self._services
         party, view = owner_named(owner, services.tenant), as_view(who)
         read = [one async for one in every_record(services.engine, party, view, STANDING_MEMORIES)]
@@ -56,5 +64,7 @@ class Dreams(Part[W]):
 
     @offer(Role.ADMIN, "GET /v1/dreams", command="dream")
     async def schedules(self) -> list[Schedule]:
-        """Return the next night of each agent whose nights are enabled, with its state as EDDI names it."""
+        """Return the next night of each agent whose nights are enabled, with its state as EDDI
+        names it.
+        """
         return await schedules(self._services.engine, MOST_JOBS)

@@ -1,4 +1,6 @@
-"""The verbs of a book over episodes (records of finished runs): record, list, and ask what was tried before."""
+"""The verbs of a book over episodes (records of finished runs): record, list, and ask what was
+tried before.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class Recalling(Protocol):
 
 @spelled_out
 class Episodes(RecordVerbs, Part[W]):
-    """The episodes (records of finished runs) of a book. ``search`` answers: did I already try this?"""
+    """The episodes (records of finished runs) of a book. ``search`` answers: did I already try
+    this?
+    """
 
     def __init__(self, services: Services, recall: Recalling) -> None:
         super().__init__(services)
@@ -68,7 +72,8 @@ class Episodes(RecordVerbs, Part[W]):
         limit: int = 10,
         **who: Unpack[Who],
     ) -> Hits:
-        """Return the episodes most ``like`` a text, best first, with this outcome and all these tags, and with reasons.
+        """Return the episodes most ``like`` a text, best first, with this outcome and all these
+        tags, and with reasons.
 
         Words and meaning find them, as they find anything; without ``like`` they come newest first.
         """
@@ -109,7 +114,8 @@ class Episodes(RecordVerbs, Part[W]):
         wait_for: WaitFor = "stored",
         **fields: Unpack[EpisodeFields],
     ) -> Receipt:
-        """Store the record of a finished run: goal or summary, tool_calls, outcome, tags, started_at, ended_at.
+        """Store the record of a finished run: goal or summary, tool_calls, outcome, tags,
+        started_at, ended_at.
 
         Long tool calls, and calls beyond the limit, are cut; ``overflow`` returns the rest.
         """
@@ -132,7 +138,9 @@ class Episodes(RecordVerbs, Part[W]):
     async def overflow(
         self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]
     ) -> Overflow | None:
-        """Return, whole, the tool calls that an episode cut or left out; None if it has all of them."""
+        """Return, whole, the tool calls that an episode cut or left out; None if it has all of
+        them.
+        """
         party, view, engine = (
             owner_named(owner, self._services.tenant),
             as_view(who),

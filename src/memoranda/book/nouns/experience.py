@@ -1,4 +1,6 @@
-"""The verbs of a book over experience: lines (short lessons) that an agent learnt, and the users each may be shown for."""
+"""The verbs of a book over experience: lines (short lessons) that an agent learnt, and the users
+each may be shown for.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _AT_A_TIME = 1000
 
 
 class Experience(RecordVerbs, Part[W]):
-    """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
+    """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list``
+    with ``for_user``.
+    """
 
     @offer(Role.EDITOR, "POST /v1/agents/{agent}/experience", names={"evidence": Names.USERS})
     async def add(
@@ -44,10 +48,11 @@ class Experience(RecordVerbs, Part[W]):
         evidence: Mapping[str, Sequence[UUID | str]] | None = None,
         operation: str | None = None,
     ) -> Receipt:
-        """Add a line to an agent's experience; ``evidence`` names users, and which of their records taught it.
+        """Add a line to an agent's experience; ``evidence`` names users, and which of their records
+        taught it.
 
-        Without evidence it is the caller's own word, and approved if an admin or the program itself adds it; with evidence, it
-        passes the guard or serves these alone.
+        Without evidence it is the caller's own word, and approved if an admin or the program itself
+        adds it; with evidence, it passes the guard or serves these alone.
         """
         party, now = self._agent(agent), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in (evidence or {}).items()]
@@ -76,7 +81,9 @@ class Experience(RecordVerbs, Part[W]):
         *,
         operation: str | None = None,
     ) -> Receipt:
-        """Add users' records to a line's evidence, and run the privacy check against these users."""
+        """Add users' records to a line's evidence, and run the privacy check against these
+        users.
+        """
         id, now = as_id(line, "line"), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(
@@ -91,7 +98,9 @@ class Experience(RecordVerbs, Part[W]):
     async def check_privacy(
         self, agent: str, line: UUID | str, *, operation: str | None = None
     ) -> Receipt:
-        """Run the privacy check of a line again, against the current records of every user in its evidence."""
+        """Run the privacy check of a line again, against the current records of every user in its
+        evidence.
+        """
         id, now = as_id(line, "line"), self._services.door.clock()
         held = await self._line(agent, id)
         return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)
@@ -110,7 +119,9 @@ class Experience(RecordVerbs, Part[W]):
         retired: bool = False,
         limit: int = 1000,
     ) -> Sequence[ExperienceLine]:
-        """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user, without other users' evidence."""
+        """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read
+        for that user, without other users' evidence.
+        """
         user = None if for_user is None else owner_named(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
@@ -136,7 +147,9 @@ class Experience(RecordVerbs, Part[W]):
     async def approve(
         self, agent: str, line: UUID | str, *, approved: bool = True, operation: str | None = None
     ) -> Receipt:
-        """Approve a line for all users, whatever the privacy check and the number of users say; or withdraw that."""
+        """Approve a line for all users, whatever the privacy check and the number of users say; or
+        withdraw that.
+        """
         id = as_id(line, "line")
         change = ApproveExperience(id, as_flag(approved, "approved"))
         return await self._write(

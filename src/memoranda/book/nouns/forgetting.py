@@ -79,16 +79,19 @@ class Forgetting(Part[W]):
         ask_model: bool = False,
         **who: Unpack[Who],
     ) -> Traces:
-        """Return the traces of a fact: parts to take, parts that are only listed, and what stays and has to do with it.
+        """Return the traces of a fact: parts to take, parts that are only listed, and what stays
+        and has to do with it.
 
-        ``id`` is a memory's; it is never searched for. ``about`` asks for memories by words, such as "where I live" or "my
-        salary and my address"; if these may mean others, they are listed with their scores, and nothing else is looked for.
-        ``key`` is that of a memory. ``take`` names listed parts of messages that are to go as well. With ``earlier`` the earlier
-        values of a key go, too, as they do without it where ``about`` or ``key`` names the fact; ``keep`` are the ids of those
-        that stay. Nothing is changed.
+        ``id`` is a memory's; it is never searched for. ``about`` asks for memories by words, such
+        as "where I live" or "my salary and my address"; if these may mean others, they are listed
+        with their scores, and nothing else is looked for. ``key`` is that of a memory. ``take``
+        names listed parts of messages that are to go as well. With ``earlier`` the earlier values
+        of a key go, too, as they do without it where ``about`` or ``key`` names the fact; ``keep``
+        are the ids of those that stay. Nothing is changed.
 
-        With ``ask_model`` a language model is asked whether the newest records that share a word or a topic with the fact
-        tell it in other words; its findings are ``listed``. ``asking`` says beforehand what that costs.
+        With ``ask_model`` a language model is asked whether the newest records that share a word or
+        a topic with the fact tell it in other words; its findings are ``listed``. ``asking`` says
+        beforehand what that costs.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         if [id, about, key].count(None) != 2:
@@ -141,19 +144,23 @@ class Forgetting(Part[W]):
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
-        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it.
+        """Erase memories, messages, episodes or threads by id, with everything derived only from
+        them, or ``everything`` of the owner. ``backups`` rewrites the book's own backups without
+        it.
 
-        Of a memory, the fact goes: memories that say the same, and the parts of all records that tell it by its words or its
-        value; what tells it in other words is not searched for. ``take`` names listed parts that go as well;
-        ``what="record"`` erases the memory and leaves the messages. ``about`` names memories by words, such as "my salary and my
-        address", and raises ``Conflict`` if these may mean others; ``key`` names the memory that has it. Then the earlier values
-        of its key go, too, and with ``earlier=True`` also those of a memory that is named by its id; ``keep`` are the ids of
-        those that stay. ``ask_model`` is as for ``find_traces``. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go, and ``plan=`` does just that,
-        or raises ``Stale`` that says what has changed since.
+        Of a memory, the fact goes: memories that say the same, and the parts of all records that
+        tell it by its words or its value; what tells it in other words is not searched for.
+        ``take`` names listed parts that go as well; ``what="record"`` erases the memory and leaves
+        the messages. ``about`` names memories by words, such as "my salary and my address", and
+        raises ``Conflict`` if these may mean others; ``key`` names the memory that has it. Then the
+        earlier values of its key go, too, and with ``earlier=True`` also those of a memory that is
+        named by its id; ``keep`` are the ids of those that stay. ``ask_model`` is as for
+        ``find_traces``. With ``dry_run`` nothing changes: the receipt's ``plan`` is what would go,
+        and ``plan=`` does just that, or raises ``Stale`` that says what has changed since.
 
-        Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
-        view may not see; then nothing is erased."""
+        Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id
+        that never was or that the view may not see; then nothing is erased.
+        """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         dry = as_flag(dry_run, "dry_run")
         wanted = await record_ids(self._services.engine, party, view, ids)
@@ -191,7 +198,8 @@ class Forgetting(Part[W]):
             tries -= 1
             try:
                 found, target = await self._planning.planned(party, view, wanted, extent)
-                # Nobody has seen this plan: if others change the records, it is made again, and at last not compared.
+                # Nobody has seen this plan: if others change the records, it is made again, and at
+                # last not compared.
                 target = target if tries else replace(target, expected=None)
                 return told(
                     await self._planning.erase(target, dry=dry, backups=backups), found, dry=dry
@@ -214,12 +222,15 @@ class Forgetting(Part[W]):
         backups: bool = False,
         **who: Unpack[Who],
     ) -> BulkReceipt:
-        """Erase all of an owner's records of these types that meet every condition given, as ``forget`` does by id.
+        """Erase all of an owner's records of these types that meet every condition given, as
+        ``forget`` does by id.
 
-        ``kind`` names kinds of memories, ``before`` the time before which they were observed, said or begun, ``source`` a record
-        that they cite, ``thread`` the thread in which they were said. With ``dry_run`` nothing is erased, and ``found``
-        counts what would be. An agent forgets what it wrote; everything else needs the owner's view. Many records are erased
-        some at a time, each part in a commit of its own: if an error stops it in between, ``left_to_do`` says so.
+        ``kind`` names kinds of memories, ``before`` the time before which they were observed, said
+        or begun, ``source`` a record that they cite, ``thread`` the thread in which they were said.
+        With ``dry_run`` nothing is erased, and ``found`` counts what would be. An agent forgets
+        what it wrote; everything else needs the owner's view. Many records are erased some at a
+        time, each part in a commit of its own: if an error stops it in between, ``left_to_do`` says
+        so.
         """
         services = self._services
         party, view = owner_named(owner, services.tenant), as_view(who)
@@ -258,11 +269,14 @@ class Forgetting(Part[W]):
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Take a part out of a message or an item, or out of a memory's ``data``, for good: from ``start`` up to ``end``.
+        """Take a part out of a message or an item, or out of a memory's ``data``, for good: from
+        ``start`` up to ``end``.
 
-        The places are those of the record as it is now. ``path`` is the JSON pointer of a string in a native form, in ``data`` or
-        in a value; without it the part is one of a message's text, and the same words go from its native form, too. A field of
-        which nothing is left is unset. What came from these words alone goes with them."""
+        The places are those of the record as it is now. ``path`` is the JSON pointer of a string in
+        a native form, in ``data`` or in a value; without it the part is one of a message's text,
+        and the same words go from its native form, too. A field of which nothing is left is unset.
+        What came from these words alone goes with them.
+        """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         id = as_id(message, "message")
         first, last = as_count(start, "start"), as_count(end, "end", 1)
@@ -293,11 +307,12 @@ class Forgetting(Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Hidden:
-        """Take what these memories state out of every read, as ``forget`` would, but so that ``undo`` brings it back.
+        """Take what these memories state out of every read, as ``forget`` would, but so that
+        ``undo`` brings it back.
 
-        It is erased by ``finish``, or ``erase_after_hours``; without these it stays hidden until somebody decides.
-        ``since`` names a fact that was hidden before: what newer messages tell of it is hidden, too. Raise ``NotAllowed`` for
-        what this view may not forget.
+        It is erased by ``finish``, or ``erase_after_hours``; without these it stays hidden until
+        somebody decides. ``since`` names a fact that was hidden before: what newer messages tell of
+        it is hidden, too. Raise ``NotAllowed`` for what this view may not forget.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         wanted = await record_ids(self._services.engine, party, view, ids)
@@ -342,10 +357,12 @@ class Forgetting(Part[W]):
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Erase what a model's ``forget`` has hidden, by its receipt or its position in the ledger, which ``about`` lists.
+        """Erase what a model's ``forget`` has hidden, by its receipt or its position in the ledger,
+        which ``about`` lists.
 
-        It cannot be undone. Raise ``Conflict`` if the hiding was undone, and ``NotFound`` if this view hid nothing there; the
-        owner's view may erase what any agent hid. ``backups`` rewrites the book's own backups without it.
+        It cannot be undone. Raise ``Conflict`` if the hiding was undone, and ``NotFound`` if this
+        view hid nothing there; the owner's view may erase what any agent hid. ``backups`` rewrites
+        the book's own backups without it.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         if isinstance(receipt, Receipt) and receipt.owner != party:

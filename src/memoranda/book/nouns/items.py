@@ -1,4 +1,6 @@
-"""The verbs of a book over items: store, read, list, search and delete values under names in namespaces."""
+"""The verbs of a book over items: store, read, list, search and delete values under names in
+namespaces.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,8 @@ def spelled(draft: ItemPut) -> list[Any]:
     """Return a put as its request has it; the digest of a repeated operation is made of it."""
     ttl = draft.ttl.total_seconds() if isinstance(draft.ttl, timedelta) else draft.ttl
     index = list(draft.index) if draft.index else draft.index
-    # A field that is not given is no part of the request, so requests of before have the same digest.
+    # A field that is not given is no part of the request, so requests of before have the same
+    # digest.
     return [
         list(draft.namespace),
         draft.name,
@@ -133,7 +136,9 @@ _ITEMS: Final = frozenset({RecordType.ITEM})
 
 @spelled_out
 class Items(RecordVerbs, Part[W]):
-    """The items of a book: values of any JSON type, each under a name in a namespace. None ever makes room for another."""
+    """The items of a book: values of any JSON type, each under a name in a namespace. None ever
+    makes room for another.
+    """
 
     def __init__(
         self, services: Services, recall: Callable[..., Awaitable[Hits]], lists: Lists
@@ -162,11 +167,13 @@ class Items(RecordVerbs, Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Store a value under a name, or replace the one that is there; an equal value changes nothing.
+        """Store a value under a name, or replace the one that is there; an equal value changes
+        nothing.
 
-        ``index`` names the paths whose text recall finds, such as ``title`` or ``parts[*].text``; without it all text is found,
-        with False none. ``ttl`` is the time in seconds after which it is gone. ``expect`` is the version that was read, and 0
-        asks that there is none; another version raises ``Stale`` or ``Conflict``.
+        ``index`` names the paths whose text recall finds, such as ``title`` or ``parts[*].text``;
+        without it all text is found, with False none. ``ttl`` is the time in seconds after which it
+        is gone. ``expect`` is the version that was read, and 0 asks that there is none; another
+        version raises ``Stale`` or ``Conflict``.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         readers = await self._services.audience_of(audience, view)
@@ -195,10 +202,11 @@ class Items(RecordVerbs, Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Store and delete several items in one operation: all of it or nothing. A name that is not there is not deleted.
+        """Store and delete several items in one operation: all of it or nothing. A name that is not
+        there is not deleted.
 
-        ``expect`` names the versions of items by their ids; another version raises ``Stale``, and an item where a put is
-        ``new`` raises ``Conflict``.
+        ``expect`` names the versions of items by their ids; another version raises ``Stale``, and
+        an item where a put is ``new`` raises ``Conflict``.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         readers = await self._services.audience_of(audience, view)
@@ -233,7 +241,8 @@ class Items(RecordVerbs, Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Take an item out of every read. Its history stays, and ``undo`` brings it back; ``book.forget`` erases it.
+        """Take an item out of every read. Its history stays, and ``undo`` brings it back;
+        ``book.forget`` erases it.
 
         Raise ``NotFound`` if the view sees no item of that name.
         """
@@ -282,7 +291,9 @@ class Items(RecordVerbs, Part[W]):
         renew: bool = False,
         **who: Unpack[Who],
     ) -> Sequence[Item | None]:
-        """Return the items of several names, in their order; None for a name that the view sees no item of."""
+        """Return the items of several names, in their order; None for a name that the view sees no
+        item of.
+        """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         found = await self._named(party, view, list(names))
         if as_flag(renew, "renew"):
@@ -300,7 +311,9 @@ class Items(RecordVerbs, Part[W]):
         offset: int = 0,
         **who: Unpack[Who],
     ) -> Sequence[Item]:
-        """Return the items in a namespace and below it, the last updated first; of a name each one that the view sees."""
+        """Return the items in a namespace and below it, the last updated first; of a name each one
+        that the view sees.
+        """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         filter = _below(namespace, only)
         found = await self._lists.newest(
@@ -321,7 +334,9 @@ class Items(RecordVerbs, Part[W]):
         mode: str = "hybrid",
         **who: Unpack[Who],
     ) -> Hits:
-        """Return the items in a namespace and below it that best answer a query, as ``recall`` finds them."""
+        """Return the items in a namespace and below it that best answer a query, as ``recall``
+        finds them.
+        """
         chosen: Conditions = {**(only or {}), "namespace": namespace}
         return await self._recall(
             owner, query, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
@@ -352,7 +367,8 @@ class Items(RecordVerbs, Part[W]):
         offset: int = 0,
         **who: Unpack[Who],
     ) -> Sequence[tuple[str, ...]]:
-        """Return the namespaces that have items, in order; ``*`` in a prefix or a suffix stands for any label.
+        """Return the namespaces that have items, in order; ``*`` in a prefix or a suffix stands for
+        any label.
 
         ``max_depth`` shortens longer ones to so many labels, each once.
         """
@@ -383,7 +399,9 @@ class Items(RecordVerbs, Part[W]):
     async def _named(
         self, owner: Owner, view: View, names: Sequence[Address], readers: Audience | None = None
     ) -> Sequence[Item | None]:
-        """Return the item of each name that the view sees first: its own, its groups', everybody's."""
+        """Return the item of each name that the view sees first: its own, its groups',
+        everybody's.
+        """
         if len(names) > MOST_NAMES:
             raise InvalidInput(
                 f"names: {len(names)} names; give at most {MOST_NAMES} at a time", field="names"
@@ -437,7 +455,8 @@ class Items(RecordVerbs, Part[W]):
             raise refused(exc, at=at.removesuffix(".")) from exc
 
 
-#: Items that are read at a time: one trip unless the names are many and each has items of many audiences.
+#: Items that are read at a time: one trip unless the names are many and each has items of many
+#: audiences.
 _AT_ONCE: Final = 10_000
 
 

@@ -1,4 +1,6 @@
-"""Operations over background jobs: list and run them, try one again, drop one, and say who forms threads."""
+"""Operations over background jobs: list and run them, try one again, drop one, and say who forms
+threads.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Jobs(Part[W]):
 
     @offer(Role.ADMIN, "GET /v1/jobs", command="jobs list")
     async def list(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:
-        """Return jobs, those that are due the longest first; ``state`` is waiting, leased or dead."""
+        """Return jobs, those that are due the longest first; ``state`` is waiting, leased or
+        dead.
+        """
         return await self._engine.jobs(_as_state(state), as_limit(limit))
 
     @offer(Role.ADMIN, "POST /v1/jobs/{id}/retry", command="jobs retry")
@@ -43,7 +47,8 @@ class Jobs(Part[W]):
 
     @offer(Role.ADMIN, "POST /v1/jobs/run", command="jobs run")
     async def run(self, limit: int | None = None) -> int:
-        """Do the background jobs that are due, until none is left or ``limit`` are done; return how many were done.
+        """Do the background jobs that are due, until none is left or ``limit`` are done; return how
+        many were done.
 
         Jobs that this book's own worker has begun are waited for, and counted.
         """
@@ -61,16 +66,20 @@ class Jobs(Part[W]):
 
     @offer(Role.VIEWER, "GET /v1/forming", command="doctor", safe=_SETTING, title="tell_who_forms")
     async def who_forms(self, *, agent: str | None = None) -> str:
-        """Return who forms the tenant's threads, or one agent's: ``rules`` or ``provider:model``; empty before the first time."""
+        """Return who forms the tenant's threads, or one agent's: ``rules`` or ``provider:model``;
+        empty before the first time.
+        """
         return (await self._who_forms.record()).of(
             None if agent is None else as_text(agent, "agent")
         )
 
     @offer(Role.ADMIN, "PUT /v1/forming", command="form")
     async def form_with(self, who: str | None = None, *, agent: str | None = None) -> str:
-        """Record who forms the tenant's threads from now on: ``rules`` or ``provider:model``; None is this process's own.
+        """Record who forms the tenant's threads from now on: ``rules`` or ``provider:model``; None
+        is this process's own.
 
-        With ``agent`` it is recorded for that agent alone, and ``default`` removes that record. Return who forms now.
+        With ``agent`` it is recorded for that agent alone, and ``default`` removes that record.
+        Return who forms now.
         """
         chosen = None if who is None else as_text(who, "who")
         return await self._who_forms.change(

@@ -46,7 +46,9 @@ class NewKey:
 
 
 def digest_of(secret: str) -> str:
-    """Return the digest under which the book knows a secret; a secret of 256 random bits needs no slow one."""
+    """Return the digest under which the book knows a secret; a secret of 256 random bits needs no
+    slow one.
+    """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -83,11 +85,13 @@ class Keys(Named[Key], Part[W]):
         expires_at: datetime | None = None,
         operation: str | None = None,
     ) -> NewKey:
-        """Make a key and return it with its secret, which the book does not store and cannot show again.
+        """Make a key and return it with its secret, which the book does not store and cannot show
+        again.
 
-        ``owners``, ``agents`` and ``groups`` limit whom it may name; without ``owners`` every user of the tenant. A key
-        with ``owners`` opens only the ``groups`` that are named. ``person`` is the user whose own key it is: it opens that
-        user, and may read everything of theirs with ``as_owner=True``. With ``metrics`` it reads the service's metrics and health.
+        ``owners``, ``agents`` and ``groups`` limit whom it may name; without ``owners`` every user
+        of the tenant. A key with ``owners`` opens only the ``groups`` that are named. ``person`` is
+        the user whose own key it is: it opens that user, and may read everything of theirs with
+        ``as_owner=True``. With ``metrics`` it reads the service's metrics and health.
         """
         limits = {"owners": owners, "agents": agents, "groups": groups, "person": person}
         limited = next((one for one, given in limits.items() if given is not None), None)
@@ -127,7 +131,9 @@ class Keys(Named[Key], Part[W]):
         expires_at: datetime | None = None,
         operation: str | None = None,
     ) -> NewKey:
-        """Give a key a new secret and return it; the former secret ends at once, or after ``grace_seconds``."""
+        """Give a key a new secret and return it; the former secret ends at once, or after
+        ``grace_seconds``.
+        """
         if not isinstance(grace_seconds, (int, float)) or not 0 <= grace_seconds <= _LONGEST_GRACE:
             raise InvalidInput(
                 f"grace_seconds: give a number from 0 to {_LONGEST_GRACE:.0f}, not {grace_seconds!r}",

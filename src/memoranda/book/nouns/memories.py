@@ -66,7 +66,9 @@ _OF_WORDS: Final = "data observed_at valid_from valid_to valid_from_granularity 
 async def corrected(
     engine: Engine, owner: Owner, view: View, id: UUID, operation: str | None
 ) -> Memory:
-    """Return the memory to correct; raise ``Conflict`` if it is not active, unless this operation was applied before."""
+    """Return the memory to correct; raise ``Conflict`` if it is not active, unless this operation
+    was applied before.
+    """
     held = (await engine.get(owner, view, [id])).get(id)
     if not isinstance(held, Memory):
         raise NotFound(f"no memory {id} that this view may see")
@@ -107,7 +109,9 @@ async def correction(
 
 
 async def _sources(engine: Engine, owner: Owner, view: View, held: Memory) -> list[UUID]:
-    """Return all sources of a memory: the unlisted ones stand between the first listed ones and the others."""
+    """Return all sources of a memory: the unlisted ones stand between the first listed ones and the
+    others.
+    """
     if not unlisted_of(held):
         return list(held.sources)
     page = SourcePage(limit=SOURCES - len(held.sources))
@@ -145,7 +149,9 @@ class Memories(Part[W]):
         wait_for: WaitFor = "stored",
         **fields: Unpack[MemoryFields],
     ) -> Receipt:
-        """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, happened, …"""
+        """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes,
+        valid_from, happened, …
+        """
         who = as_view({"agent": agent, "groups": groups, "as_owner": as_owner})
         statements = [{"content": content, **fields}]
         return await self._services.remember(
@@ -165,7 +171,9 @@ class Memories(Part[W]):
         wait_for: WaitFor = "stored",
         **who: Unpack[Who],
     ) -> Receipt:
-        """Store several statements, all or none; ``wait_for="embedded"`` computes their vectors before it returns."""
+        """Store several statements, all or none; ``wait_for="embedded"`` computes their vectors
+        before it returns.
+        """
         return await self._services.remember(
             self._owner(owner), as_view(who), statements, audience, run, operation, expect, wait_for
         )
@@ -188,8 +196,9 @@ class Memories(Part[W]):
     ) -> Receipt:
         """Correct a memory: store a newer one that supersedes it.
 
-        The newer one has the audience, kind, key, subject, tags, ``applies_when``, cardinality and pin of the older one, unless
-        they are given. With an unchanged ``content`` it also has its data, times, sources and thread.
+        The newer one has the audience, kind, key, subject, tags, ``applies_when``, cardinality and
+        pin of the older one, unless they are given. With an unchanged ``content`` it also has its
+        data, times, sources and thread.
         """
         waiting, party, who = (
             as_wait(wait_for),
@@ -232,7 +241,9 @@ class Memories(Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Mark the memory ``loser`` as replaced by the memory ``winner``; both are stored already."""
+        """Mark the memory ``loser`` as replaced by the memory ``winner``; both are stored
+        already.
+        """
         change = Supersede(
             await self._id(owner, who, loser, "loser"), await self._id(owner, who, winner, "winner")
         )
@@ -281,7 +292,8 @@ class Memories(Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to, happened, expires_at.
+        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from,
+        valid_to, happened, expires_at.
 
         Of an episode, ``expires_at`` alone may be changed.
         """
@@ -336,11 +348,13 @@ class Memories(Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Mark a message or an episode as faulty: every statement derived only from it is retracted, in one operation.
+        """Mark a message or an episode as faulty: every statement derived only from it is
+        retracted, in one operation.
 
-        Of an episode these are also the memories whose ``source_episode`` it is. The receipt's ``ignored`` tells what stays
-        because it has other grounds, or that there is nothing to retract; what agents learnt of it alone serves no more.
-        Undoing the operation brings all of it back. ``dry_run`` writes nothing: the receipt says what would be done.
+        Of an episode these are also the memories whose ``source_episode`` it is. The receipt's
+        ``ignored`` tells what stays because it has other grounds, or that there is nothing to
+        retract; what agents learnt of it alone serves no more. Undoing the operation brings all of
+        it back. ``dry_run`` writes nothing: the receipt says what would be done.
         """
         party, view = self._owner(owner), as_view(who)
         wanted = await record_id(self._services.engine, party, view, source, "source", EPISODES)
@@ -359,9 +373,12 @@ class Memories(Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Reverse a whole operation by its ledger position; ``with_dependents`` reverses the later changes that build on it too."""
+        """Reverse a whole operation by its ledger position; ``with_dependents`` reverses the later
+        changes that build on it too.
+        """
         change = Undo(as_count(position, "position", 1), with_dependents)
-        # With an operation id it is in the ledger even if it only affects agents' lines, so that it can be undone too.
+        # With an operation id it is in the ledger even if it only affects agents' lines, so that it
+        # can be undone too.
         named = operation or f"undo {new_id()}"
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         return await self.retracting.undone(self._owner(owner), receipt, named)
@@ -375,10 +392,11 @@ class Memories(Part[W]):
         placed: bool = True,
         **who: Unpack[Who],
     ) -> int:
-        """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count.
+        """Record that memories were placed in a prompt, which refreshes their strength. Reading
+        them does not count.
 
-        With ``placed=False`` they were given to an agent among others: no strength and no count changes, and the nights to
-        come do not archive them.
+        With ``placed=False`` they were given to an agent among others: no strength and no count
+        changes, and the nights to come do not archive them.
         """
         as_flag(placed, "placed")
         party, view = self._owner(owner), as_view(who)

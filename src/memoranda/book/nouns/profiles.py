@@ -42,7 +42,8 @@ from memoranda.operations import Names, Part, Role, W, offer
 
 _NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
 
-# The rules of schemas are imported by the calls that need them: most programs open a book without one.
+# The rules of schemas are imported by the calls that need them: most programs open a book without
+# one.
 if TYPE_CHECKING:
     from memoranda.book.field_edits import FieldEdit
     from memoranda.formation.schemas.definitions import DocumentReport
@@ -59,7 +60,8 @@ class Profiles(RecordVerbs, Part[W]):
     async def get(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> dict[str, Any]:
-        """Return the fields a view reads, with the schema's ``default`` of a field that no document has.
+        """Return the fields a view reads, with the schema's ``default`` of a field that no document
+        has.
 
         The agent's own document wins over its groups', and those win over the global one.
         """
@@ -81,8 +83,8 @@ class Profiles(RecordVerbs, Part[W]):
     ) -> list[ProfileDocument]:
         """Return the profile documents of a schema that a view may read.
 
-        A field that is bound to a key stands in the document of those who read the memory that has the key; where no such
-        document is stored, one with the version 0 is made for it.
+        A field that is bound to a key stands in the document of those who read the memory that has
+        the key; where no such document is stored, one with the version 0 is made for it.
         """
         known = await Named(self._services, Schema)._get(schema)
         return await self._documents(owner, schema, known, who)
@@ -107,7 +109,9 @@ class Profiles(RecordVerbs, Part[W]):
     async def report(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
-        """Return the profile documents a view reads, each with its faults against its schema; faulty ones are included."""
+        """Return the profile documents a view reads, each with its faults against its schema;
+        faulty ones are included.
+        """
         from memoranda.formation.schemas.definitions import (  # noqa: PLC0415
             DEFAULTS,
             DocumentReport,
@@ -132,7 +136,9 @@ class Profiles(RecordVerbs, Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
+        """Set and unset fields; what the owner sets in their own view is pinned, and only they
+        change it.
+        """
         fields = {} if set is None else _fields_of(set, "set")
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
@@ -152,10 +158,12 @@ class Profiles(RecordVerbs, Part[W]):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Replace a whole document; what the owner puts in their own view is pinned, and only they change it.
+        """Replace a whole document; what the owner puts in their own view is pinned, and only they
+        change it.
 
-        Of a Pydantic object only the fields that were set are written. A body without any value is refused where the document
-        has values, unless ``replace_all`` is True: a model that answered nothing empties no profile.
+        Of a Pydantic object only the fields that were set are written. A body without any value is
+        refused where the document has values, unless ``replace_all`` is True: a model that answered
+        nothing empties no profile.
         """
         fields, empties = _fields_of(body, "body"), as_flag(replace_all, "replace_all")
         party, view = owner_named(owner, self._services.tenant), as_view(who)
@@ -188,7 +196,9 @@ class Profiles(RecordVerbs, Part[W]):
             raise refused(exc) from exc
 
     async def _held(self, edit: ProfileDocument, view: View) -> FieldEdit:
-        """Read what an edit changes: the stored document of its audience, and the memories that hold bound fields."""
+        """Read what an edit changes: the stored document of its audience, and the memories that
+        hold bound fields.
+        """
         from memoranda.book.field_edits import FieldEdit  # noqa: PLC0415
 
         known = await Named(self._services, Schema)._get(edit.schema_name)
@@ -284,7 +294,8 @@ class Named(RecordVerbs, Generic[N]):
     ) -> Receipt:
         """Store a record under a unique name, or replace the one of that name.
 
-        ``new`` refuses a name that is taken; ``patch`` keeps the fields of the record in place that are not given.
+        ``new`` refuses a name that is taken; ``patch`` keeps the fields of the record in place that
+        are not given.
         """
         unknown = sorted(set(fields) - set(self._own))
         if unknown:
@@ -324,7 +335,8 @@ class Named(RecordVerbs, Generic[N]):
             else Expect(),
         )
         if new and not receipt.repeated and record.id not in receipt.ids():
-            # Another process took the name between the two calls: take this change back, unless it was built upon.
+            # Another process took the name between the two calls: take this change back, unless it
+            # was built upon.
             taking = [Undo(receipt.position, False)]
             with contextlib.suppress(HasDependents):
                 await self._services.write(
@@ -393,11 +405,13 @@ class Agents(Named[Agent], Part[W]):
         operation: str | None = None,
         **fields: Unpack[AgentFields],
     ) -> Receipt:
-        """Store an agent, or change the one of that name; fields that are left out stay as they are.
+        """Store an agent, or change the one of that name; fields that are left out stay as they
+        are.
 
-        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed,
-        ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may write, ``settings["context"]`` what its
-        contexts have, and ``settings["dream"]`` what its nights do.
+        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads
+        are formed, ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may
+        write, ``settings["context"]`` what its contexts have, and ``settings["dream"]`` what its
+        nights do.
         """
         given = fields.get("settings")
         if isinstance(given, Mapping):
@@ -418,5 +432,7 @@ class Agents(Named[Agent], Part[W]):
         Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT}
     )
     async def limits(self, name: str) -> Limits:
-        """Return the limits of what an agent writes: the tenant's, replaced by those in its settings."""
+        """Return the limits of what an agent writes: the tenant's, replaced by those in its
+        settings.
+        """
         return await self._services.forming.of_agents.limits(as_text(name, "name"))

@@ -1,4 +1,6 @@
-"""Operations that read records of any type: single ones, lists, explanations, histories and receipts."""
+"""Operations that read records of any type: single ones, lists, explanations, histories and
+receipts.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class Records(Part[W]):
 
     @offer(Role.VIEWER, "GET /records/{id}", command="get", title="get_record")
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
-        """Return one record by its id, or by your own name for it: an external id, or a thread's name."""
+        """Return one record by its id, or by your own name for it: an external id, or a thread's
+        name.
+        """
         party, view, engine = self._party(owner), as_view(who), self._services.engine
         wanted = await record_id(engine, party, view, id)
         found = await engine.get(party, view, [wanted])
@@ -83,7 +87,9 @@ class Records(Part[W]):
 
     @offer(Role.VIEWER, "GET /about", command="about", title="tell_about")
     async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
-        """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
+        """Return what is known about an owner in one call: profile, the newest memories with
+        sources and readers, counts.
+        """
         party, view = self._party(owner), as_view(who)
         most, now = as_limit(limit), self._services.door.clock()
         profile = await self._services.bound.of_owner(party, view, now)
@@ -127,8 +133,8 @@ class Records(Part[W]):
     ) -> Why:
         """Explain a record: its sources, quoted, and the changes that made it what it is.
 
-        A record with more sources than it lists itself has them in pages of ``limit``: ``cursor`` continues after an earlier
-        one. The listed sources come on top of the first page.
+        A record with more sources than it lists itself has them in pages of ``limit``: ``cursor``
+        continues after an earlier one. The listed sources come on top of the first page.
         """
         party, view = self._party(owner), as_view(who)
         engine = self._services.engine
@@ -151,7 +157,9 @@ class Records(Part[W]):
     async def ledger(
         self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
     ) -> Sequence[Entry]:
-        """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
+        """Return an owner's ledger entries after a position, oldest first; only the owner's own
+        view may read them.
+        """
         if not as_view(who).whole:
             raise NotAllowed(
                 "the ledger lists records of every audience; read it with as_owner=True"
@@ -164,7 +172,9 @@ class Records(Part[W]):
     async def operation(
         self, owner: str | Owner, operation: str, **who: Unpack[Who]
     ) -> Receipt | None:
-        """Return the receipt of an operation id, as far as this view sees it; None if it was never applied, or not by this agent."""
+        """Return the receipt of an operation id, as far as this view sees it; None if it was never
+        applied, or not by this agent.
+        """
         party, view = self._party(owner), as_view(who)
         # The person may ask for anybody's operation, and everybody else for their own.
         by = None if view.whole else as_actor(view)
@@ -178,7 +188,9 @@ class Records(Part[W]):
         )
 
     def _lists(self, filter: Filter) -> Lists:
-        """Return the finder for conditions on data and on items, of which its indexes know most, and else the engine."""
+        """Return the finder for conditions on data and on items, of which its indexes know most,
+        and else the engine.
+        """
         by_index = filter.data is not None or filter.kind_prefix is not None
         of_items = filter.types == _ITEMS and filter.keys is not None
         return self._finder if by_index or of_items else self._services.engine

@@ -22,7 +22,9 @@ _HOLDS_NO_USER = "schemas are the program's own; they hold nothing of a user"
 
 @spelled_out
 class Schemas(Named[Schema], Part[W]):
-    """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
+    """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is
+    refused.
+    """
 
     def __init__(self, services: Services, listed: Callable[..., Awaitable[Page]]) -> None:
         super().__init__(services, Schema)
@@ -47,7 +49,9 @@ class Schemas(Named[Schema], Part[W]):
         operation: str | None = None,
         **fields: Unpack[SchemaFields],
     ) -> Receipt:
-        """Store a schema, or replace the one of that name, which ``new`` refuses; ``parameters`` are a JSON Schema or a Pydantic class."""
+        """Store a schema, or replace the one of that name, which ``new`` refuses; ``parameters``
+        are a JSON Schema or a Pydantic class.
+        """
         from memoranda.formation.schemas.definitions import checked_fields  # noqa: PLC0415
 
         kept = checked_fields(fields, as_text(name, "name"))
@@ -68,7 +72,8 @@ class Schemas(Named[Schema], Part[W]):
         limit: int = 100,
         **who: Unpack[Who],
     ) -> Page:
-        """Return a page of an owner's memories that hold an inserted document of this schema, as ``list`` does.
+        """Return a page of an owner's memories that hold an inserted document of this schema, as
+        ``list`` does.
 
         Only active ones, unless ``only`` names statuses or another moment.
         """
@@ -93,7 +98,9 @@ class Schemas(Named[Schema], Part[W]):
         )
 
     def _check_keys(self, parameters: Mapping[str, Any]) -> None:
-        """Raise ``InvalidInput`` if a field is bound to a key that no memory of this tenant may have."""
+        """Raise ``InvalidInput`` if a field is bound to a key that no memory of this tenant may
+        have.
+        """
         from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of  # noqa: PLC0415
 
         most = self._services.door.limits.key_length

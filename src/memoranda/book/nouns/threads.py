@@ -79,13 +79,15 @@ class ThreadHandle(Part[W]):
         wait_for: WaitFor = "stored",
         **fields: Unpack[MessageFields],
     ) -> Receipt:
-        """Add one message (``append("user", "text")`` or ``append({"role": …, "content": …})``) or a list of several.
+        """Add one message (``append("user", "text")`` or ``append({"role": …, "content": …})``) or
+        a list of several.
 
-        Messages of OpenAI's chat API are taken as they are: texts of list content are joined and other parts only named,
-        ``name`` is the speaker, ``developer`` is a system role, and tool calls with their ids are kept in ``native``.
-        ``expect_last`` names the place of the last message that the caller has read, and ``expect`` the versions of records,
-        such as this thread's. ``state`` sets the thread's state in the same operation. ``wait_for="embedded"`` makes
-        the vectors of these messages before it returns.
+        Messages of OpenAI's chat API are taken as they are: texts of list content are joined and
+        other parts only named, ``name`` is the speaker, ``developer`` is a system role, and tool
+        calls with their ids are kept in ``native``. ``expect_last`` names the place of the last
+        message that the caller has read, and ``expect`` the versions of records, such as this
+        thread's. ``state`` sets the thread's state in the same operation. ``wait_for="embedded"``
+        makes the vectors of these messages before it returns.
         """
         waiting = as_wait(wait_for)
         drafts = drafts_in(role_or_messages, content, fields)
@@ -96,7 +98,8 @@ class ThreadHandle(Part[W]):
         versions = as_versions(expect or {})
         last = {} if expect_last is None else {self.id: expect_last}
         setting = [] if state is None else [SetThread(self.id, {"state": state})]
-        # A field that is not given is no part of the request, so requests of before have the same digest.
+        # A field that is not given is no part of the request, so requests of before have the same
+        # digest.
         added = [state, _listed(versions)] if versions or setting else []
         receipt = await (await self._services.door_for(self._view)).write(
             self.owner,
@@ -121,10 +124,11 @@ class ThreadHandle(Part[W]):
         operation: str | None = None,
         wait_for: WaitFor = "stored",
     ) -> Receipt:
-        """Store a judgement on the agent's work: a text, a ``rating`` from 1 (useless) to 5 (just right), or both.
+        """Store a judgement on the agent's work: a text, a ``rating`` from 1 (useless) to 5 (just
+        right), or both.
 
-        It is a user's message that says what it is about: ``about`` names the place of a message, ``by`` who judges, if
-        not the owner.
+        It is a user's message that says what it is about: ``about`` names the place of a message,
+        ``by`` who judges, if not the owner.
         """
         said = as_text(text, "text")
         if not said.strip() and rating is None:
@@ -167,7 +171,9 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.VIEWER, "GET /threads/{thread}/operations/{operation}")
     async def operation(self, operation: str) -> Receipt | None:
-        """Return the receipt of an operation id that was used with this handle's view; None if it was never applied."""
+        """Return the receipt of an operation id that was used with this handle's view; None if it
+        was never applied.
+        """
         by, name = as_actor(self._view), as_text(operation, "operation")
         return await self._services.engine.find_operation(self.owner, name, by)
 
@@ -180,9 +186,11 @@ class ThreadHandle(Part[W]):
         cursor: str | None = None,
         limit: int = 100,
     ) -> Page:
-        """Return a page of the thread's messages, oldest first; ``first`` and ``last`` are the places it begins and ends at.
+        """Return a page of the thread's messages, oldest first; ``first`` and ``last`` are the
+        places it begins and ends at.
 
-        A message's place is its ``seq``, counted from 1. Places of messages that are gone stay empty.
+        A message's place is its ``seq``, counted from 1. Places of messages that are gone stay
+        empty.
         """
         begins, most = as_count(first, "first", 1), as_limit(limit)
         after = max(place_of(as_cursor(cursor)) or 0, begins - 1)
@@ -216,13 +224,15 @@ class ThreadHandle(Part[W]):
         count: Count | None = None,
         max_gap: timedelta | None = None,
     ) -> Window:
-        """Return the newest turns within a budget of tokens and at most ``limit`` messages, tool calls with their results.
+        """Return the newest turns within a budget of tokens and at most ``limit`` messages, tool
+        calls with their results.
 
-        The system messages that the thread begins with come first. ``keep_first`` also keeps about so many of its first
-        steps, from the first user's turn on. ``summary`` is what the caller keeps of older turns; it is counted, and
-        comes before them. Without it, the thread's own is taken where turns are left out. ``count`` counts tokens as the
-        model does that is to read them; without it a message costs its ``token_count``, or an estimate. A silence of more
-        than ``max_gap`` ends the window: turns before it stay out. Without it the book's setting holds.
+        The system messages that the thread begins with come first. ``keep_first`` also keeps about
+        so many of its first steps, from the first user's turn on. ``summary`` is what the caller
+        keeps of older turns; it is counted, and comes before them. Without it, the thread's own is
+        taken where turns are left out. ``count`` counts tokens as the model does that is to read
+        them; without it a message costs its ``token_count``, or an estimate. A silence of more than
+        ``max_gap`` ends the window: turns before it stay out. Without it the book's setting holds.
         """
         text = None if summary is None else as_text(summary, "summary")
         if max_gap is not None and (not isinstance(max_gap, timedelta) or max_gap <= timedelta()):
@@ -244,10 +254,12 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.EDITOR, "POST /threads/{thread}/summary")
     async def summarise(self: ThreadHandle) -> TaskSummary:
-        """Return a summary of the whole thread by the forming model: one paragraph, the main points, and the takeaways.
+        """Return a summary of the whole thread by the forming model: one paragraph, the main
+        points, and the takeaways.
 
-        It is stored with the thread: without a new message since, no model is asked again. Raise ``Conflict`` where the book
-        has no model, ``ModelFailed`` where the model gives no answer or a budget is used up.
+        It is stored with the thread: without a new message since, no model is asked again. Raise
+        ``Conflict`` where the book has no model, ``ModelFailed`` where the model gives no answer or
+        a budget is used up.
         """
         await self.get()
         return await self._services.on_demand.summarise(self.owner, self.id)
@@ -262,7 +274,8 @@ class ThreadHandle(Part[W]):
     ) -> Receipt:
         """Set the thread's title, status, state, result or tags.
 
-        ``expect`` names the version of the thread that the caller has read, or the versions of several records by their ids.
+        ``expect`` names the version of the thread that the caller has read, or the versions of
+        several records by their ids.
         """
         versions = as_versions(expect if isinstance(expect, Mapping) else {})
         if expect is not None and not isinstance(expect, Mapping):
@@ -295,7 +308,9 @@ class ThreadHandle(Part[W]):
         operation: str | None = None,
         wait_for: WaitFor = "stored",
     ) -> Receipt:
-        """Finish the thread, with the episode that records what was done, if one is given; its outcome follows the status."""
+        """Finish the thread, with the episode that records what was done, if one is given; its
+        outcome follows the status.
+        """
         waiting = as_wait(wait_for)
         try:
             ended = ThreadStatus(status)
@@ -327,11 +342,13 @@ class ThreadHandle(Part[W]):
     async def form(
         self: ThreadHandle, *, schemas: Requested | None = None, wait: bool = True
     ) -> FormingReport:
-        """Form the thread now (turn what is new into memories); return what was made and what was left out.
+        """Form the thread now (turn what is new into memories); return what was made and what was
+        left out.
 
-        It waits for no silence, provider or budget, and where another worker has the thread, for that worker. Where it cannot
-        be formed the result says why. ``schemas`` are those to be filled, as ``schedule`` takes them; without them, those that
-        were scheduled stay. ``wait=False`` only makes the thread due, for a worker or an open book.
+        It waits for no silence, provider or budget, and where another worker has the thread, for
+        that worker. Where it cannot be formed the result says why. ``schemas`` are those to be
+        filled, as ``schedule`` takes them; without them, those that were scheduled stay.
+        ``wait=False`` only makes the thread due, for a worker or an open book.
         """
         waits, thread = as_flag(wait, "wait"), await self.get()
         return await form(self._services, self._view, [thread], schemas=schemas, wait=waits)
@@ -343,11 +360,13 @@ class ThreadHandle(Part[W]):
         after: float | timedelta | None = None,
         schemas: Requested | None = None,
     ) -> bool:
-        """Form the thread's new messages after a pause of so many seconds; it replaces what was scheduled before.
+        """Form the thread's new messages after a pause of so many seconds; it replaces what was
+        scheduled before.
 
-        A later message puts it off again by the agent's usual pause. ``schemas`` are the only ones to be filled: names of
-        stored or built-in ones, or definitions (``name``, ``description``, ``parameters``, ``update_mode``,
-        ``instructions``) that hold for this run alone. Without them the agent's own are. False where formation is off.
+        A later message puts it off again by the agent's usual pause. ``schemas`` are the only ones
+        to be filled: names of stored or built-in ones, or definitions (``name``, ``description``,
+        ``parameters``, ``update_mode``, ``instructions``) that hold for this run alone. Without
+        them the agent's own are. False where formation is off.
         """
         await self.get()
         jobs = await self._services.forming.later(self._agent, self.id, after, schemas)
@@ -362,7 +381,8 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.EDITOR, "DELETE /threads/{thread}/schedule")
     async def unschedule(self: ThreadHandle) -> bool:
-        """Cancel the waiting forming of the thread; its messages wait for the next one. False if none waits.
+        """Cancel the waiting forming of the thread; its messages wait for the next one. False if
+        none waits.
 
         A run that has begun goes on to its end.
         """
@@ -371,7 +391,8 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.VIEWER, "GET /threads/{thread}/formed")
     async def formed(self: ThreadHandle, *, limit: int = 20) -> FormedThread:
-        """Return the newest formed parts of the thread, oldest first, each with what was written and what was left out.
+        """Return the newest formed parts of the thread, oldest first, each with what was written
+        and what was left out.
 
         Its ``state`` says if something waits to be formed, and ``because`` why.
         """
@@ -379,10 +400,11 @@ class ThreadHandle(Part[W]):
 
     @offer(Role.EDITOR, "POST /threads/{thread}/form-again", command="form")
     async def form_again(self: ThreadHandle, *, schemas: Requested | None = None) -> None:
-        """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.
+        """Form the thread again from its beginning (turn its messages into memories); a language
+        model's calls cost again.
 
-        ``schemas`` are the only ones to be filled, as ``schedule`` takes them. Refused with ``Conflict`` where formation
-        is off, by the settings or by the thread's agent's own.
+        ``schemas`` are the only ones to be filled, as ``schedule`` takes them. Refused with
+        ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
         """
         await self.get()
         await self._due(await self._services.forming.again(self._agent, self.id, schemas))
@@ -403,7 +425,9 @@ def _listed(versions: Mapping[UUID, int]) -> dict[str, int]:
 
 
 async def taken_up(services: Services, owner: Owner, id: UUID | str, view: View) -> ThreadHandle:
-    """Return the existing thread with this id or name; raise NotFound if the view may not see it."""
+    """Return the existing thread with this id or name; raise NotFound if the view may not see
+    it.
+    """
     if names_a_record(id):
         found = await record_named(services.engine, owner, view, str(id), "id", THREADS)
         assert isinstance(found, Thread)

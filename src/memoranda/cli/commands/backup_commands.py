@@ -26,7 +26,8 @@ _PATH = click.Path(path_type=Path)
 @opens_book
 @click.argument("target", type=_PATH)
 def backup_command(session: Session, target: Path) -> None:
-    """Copy the book to TARGET, a new file, while it is in use; open the copy, and verify it against its ledger.
+    """Copy the book to TARGET, a new file, while it is in use; open the copy, and verify it against
+    its ledger.
 
     The copy is the book at one moment, also of a book on a server. It opens like any book.
     """

@@ -21,7 +21,8 @@ from memoranda.model.query import BookFacts, Findings
 def init_command(session: Session) -> None:
     """Create a book at --book; an existing book stays unchanged.
 
-    Only init, restore, copy, backup and `demo --keep` create books, so that a mistyped path never becomes an empty book.
+    Only init, restore, copy, backup and `demo --keep` create books, so that a mistyped path never
+    becomes an empty book.
     """
     path = path_of(session.address)
     there = path is not None and path.exists() and path.stat().st_size > 0
@@ -46,7 +47,8 @@ async def _init(session: Session) -> BookFacts:
 @click.command("verify")
 @opens_book
 def verify_command(session: Session) -> None:
-    """Check every record against the ledger, the list of all changes; exit code 1 if a record differs from it.
+    """Check every record against the ledger, the list of all changes; exit code 1 if a record
+    differs from it.
 
     With --tenant only that tenant's records are checked, and all tables.
     """
@@ -85,7 +87,8 @@ def _print_findings(session: Session, found: Findings) -> None:
 def rebuild_command(session: Session) -> None:
     """Recompute what code derives from the records: columns, links, counts and search terms.
 
-    It calls no language model, and changes no memory, profile, episode or experience, nor how often memories were used.
+    It calls no language model, and changes no memory, profile, episode or experience, nor how often
+    memories were used.
     """
     done = session.run(_rebuild(session))
     if not session.print_json({"rebuilt": done}):
@@ -104,8 +107,8 @@ async def _rebuild(session: Session) -> Mapping[str, int]:
 def reembed_command(session: Session) -> None:
     """Compute the vectors of all passages with the configured embedder, then let recall use them.
 
-    Recall uses the old vectors until all new ones are there. Vectors that are already computed are kept: run an
-    interrupted command again, and it continues.
+    Recall uses the old vectors until all new ones are there. Vectors that are already computed are
+    kept: run an interrupted command again, and it continues.
     """
     made, vectors = session.run(_reembed(session))
     if not session.print_json({"made": made, "vectors": vectors}):

@@ -53,10 +53,12 @@ def forget_all_command(
     types: tuple[str, ...],
     **only: Any,
 ) -> None:
-    """Erase all records of an owner that meet every condition given, with everything that comes from them alone.
+    """Erase all records of an owner that meet every condition given, with everything that comes
+    from them alone.
 
-    This cannot be undone. Give at least one of --kind, --before, --source and --thread; see what it would erase with --dry-run.
-    Many records are erased some at a time. If an error stops it, the same command goes on.
+    This cannot be undone. Give at least one of --kind, --before, --source and --thread; see what it
+    would erase with --dry-run. Many records are erased some at a time. If an error stops it, the
+    same command goes on.
     """
     only = {
         name: value for name, value in {**only, "types": types}.items() if value not in (None, ())

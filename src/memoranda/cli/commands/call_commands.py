@@ -33,8 +33,8 @@ def call_command(
 ) -> None:
     """Call any operation of the book: those that no other command has, too.
 
-    Without an operation, all are listed. Lists repeat their argument (tags=a tags=b), and objects are JSON
-    (fields='{"pinned": true}'). The answer is JSON.
+    Without an operation, all are listed. Lists repeat their argument (tags=a tags=b), and objects
+    are JSON (fields='{"pinned": true}'). The answer is JSON.
     """
     if name is None:
         rows = [[one.name, one.summary] for one in OPERATIONS.values()]

@@ -29,9 +29,9 @@ from memoranda.cli.session import Session, path_of
 def copy_command(session: Session, source: str, target: str, switch: bool, cancel: bool) -> None:
     """Copy the book at SOURCE to TARGET, a path, postgresql://… or mongodb://…, and compare both.
 
-    While it is copied, SOURCE can be read and not written. TARGET can be opened when the copy is complete: as a second book,
-    or, with --switch, as the book itself. If a run was stopped, run the same command again to finish it.
-    The option --book is not used.
+    While it is copied, SOURCE can be read and not written. TARGET can be opened when the copy is
+    complete: as a second book, or, with --switch, as the book itself. If a run was stopped, run the
+    same command again to finish it. The option --book is not used.
     """
     for address in (source, target):
         path_of(address)  # refuses one in memory

@@ -67,7 +67,9 @@ class StoryClock:
     help="Create the book at this path, and keep it.",
 )
 def demo_command(keep: Path | None) -> None:
-    """Show what Memoranda does: two days of Ana with an agent, without a language model or a key."""
+    """Show what Memoranda does: two days of Ana with an agent, without a language model or a
+    key.
+    """
     printer = Printer.for_stdout(json=False)
     if keep is not None:
         if keep.exists():
@@ -136,7 +138,9 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
 
 
 async def _formed(book: Book, thread: ThreadHandle, said: Sequence[UUID]) -> list[Memory]:
-    """Form the thread now (turn it into memories); return the memories from these messages, in the messages' order."""
+    """Form the thread now (turn it into memories); return the memories from these messages, in the
+    messages' order.
+    """
     made = await thread.form()
     await book.worker.drain()
     return sorted(made.memories, key=lambda memory: said.index(memory.sources[0]))
@@ -245,7 +249,8 @@ def _print_what_next(printer: Printer, kept: Path | None) -> None:
         book = f" --book {shlex.quote(str(kept))}"
         lines = [f"list {WHO} --as-owner{book}", f"recall {WHO} walnuts --agent {AGENT}{book}"]
     else:
-        # A book that is here already, or that a variable names, is not made again, and not written to.
+        # A book that is here already, or that a variable names, is not made again, and not written
+        # to.
         mine = Path(DEFAULT_FILE).exists() or BOOK_VARIABLE in os.environ
         book = f" --book {_unused('try.db')}" if mine else ""
         lines = [
@@ -275,7 +280,9 @@ def _program() -> str:
 
 @contextlib.contextmanager
 def _own_settings() -> Iterator[None]:
-    """Leave out the settings of the environment, except those of embedding: the story has its own."""
+    """Leave out the settings of the environment, except those of embedding: the story has its
+    own.
+    """
     ours = [
         name
         for name in os.environ

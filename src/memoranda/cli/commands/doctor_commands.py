@@ -45,7 +45,8 @@ _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 def doctor_command(session: Session, party: Owner | None, words: Sequence[str]) -> None:
     """Check the health of the book, its file and its disk; exit code 1 if there is a warning.
 
-    With OWNER it shows instead who sees how many of the owner's records, and who will see new ones; it shows no content.
+    With OWNER it shows instead who sees how many of the owner's records, and who will see new ones;
+    it shows no content.
     """
     if party is not None:
         session.run(_sharing(session, party))

@@ -27,8 +27,8 @@ def dream_command(
 ) -> None:
     """Archive OWNER's memories that nobody used for long, and tell which contradict each other.
 
-    Nothing is merged or erased: recall still finds what is archived, and `memoranda undo` brings it back. Without OWNER the
-    scheduled nights are listed.
+    Nothing is merged or erased: recall still finds what is archived, and `memoranda undo` brings it
+    back. Without OWNER the scheduled nights are listed.
     """
     session.run(_schedules(session) if party is None else _dream(session, party, agent, dry_run))
 

@@ -1,4 +1,6 @@
-"""The command group ``experience``: lists and reviews the lines (short lessons) that agents have learnt."""
+"""The command group ``experience``: lists and reviews the lines (short lessons) that agents have
+learnt.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,8 @@ def export_command(
 ) -> None:
     """Write the book, or one owner's part of it, as JSON Lines.
 
-    The export of a whole book holds the secret under which the book keeps digests: guard it as you guard the book.
+    The export of a whole book holds the secret under which the book keeps digests: guard it as you
+    guard the book.
     """
     session.run(_export(session, party, output, masked=masked, everything=everything))
 
@@ -82,7 +83,9 @@ async def _check_owner(book: Book, party: Owner | None) -> None:
 
 
 async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
-    """Write lines to a new file; it gets its name when it is complete on the disk, and only its owner may read it."""
+    """Write lines to a new file; it gets its name when it is complete on the disk, and only its
+    owner may read it.
+    """
     if output.exists():
         raise InvalidInput(f"output: {output} is there already; name a new file", field="output")
     if not output.absolute().parent.is_dir():
@@ -114,7 +117,8 @@ async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
 def import_command(session: Session, file: Path, wait: bool) -> None:
     """Import an export from FILE, or from standard input.
 
-    An owner that is new here is imported completely, with its ledger; an existing owner gets the missing records.
+    An owner that is new here is imported completely, with its ledger; an existing owner gets the
+    missing records.
     """
     report = session.run(_import(session, file, wait=wait))
     if not session.print_json(report):

@@ -99,16 +99,17 @@ def forget_command(
     scrub: bool,
     **how: Any,
 ) -> None:
-    """Erase memories, messages, episodes or threads by id, with everything that comes from them alone.
+    """Erase memories, messages, episodes or threads by id, with everything that comes from them
+    alone.
 
-    Of a memory the fact goes: the memories that say the same, the earlier values of its key, and the parts of all records
-    that tell it by its words or its value. Other wordings are not searched for. What is shown before the question is what
-    is done.
+    Of a memory the fact goes: the memories that say the same, the earlier values of its key, and
+    the parts of all records that tell it by its words or its value. Other wordings are not searched
+    for. What is shown before the question is what is done.
 
-    This cannot be undone. If an id is not there for this view, nothing is erased; ids that were erased before are
-    listed as such. The receipt counts what was removed from each place, and names the places that may still contain
-    it. On a server, removed rows stay in its files as dead rows until --scrub rewrites every table; a table is
-    locked while it is rewritten.
+    This cannot be undone. If an id is not there for this view, nothing is erased; ids that were
+    erased before are listed as such. The receipt counts what was removed from each place, and names
+    the places that may still contain it. On a server, removed rows stay in its files as dead rows
+    until --scrub rewrites every table; a table is locked while it is rewritten.
     """
     if party is None and scrub and not how["everything"]:
         if how["backups"]:
@@ -220,7 +221,8 @@ async def _planned(
     )  # fmt: skip
     assert planned.plan is not None
     found = await book.engine.get(party, as_view(who), planned.plan.ids)
-    # With --yes nothing is printed before it is done: a closed output must not keep it from being done.
+    # With --yes nothing is printed before it is done: a closed output must not keep it from being
+    # done.
     if not session.json and (how["dry_run"] or (found and not how["yes"])):
         if not planned.plan.memories:
             print_records(session.printer, list(found.values())[:_SHOWN])
@@ -233,7 +235,9 @@ async def _planned(
 
 
 def print_plan(printer: Printer, plan: Traces) -> None:
-    """Print in at most twelve lines what goes, what stays without it, and what else has the same value."""
+    """Print in at most twelve lines what goes, what stays without it, and what else has the same
+    value.
+    """
     for line in plan_lines(plan):
         printer.say(line)
 
@@ -372,7 +376,9 @@ async def _copies(book: Book) -> tuple[str, ...]:
 def _named(
     party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]
 ) -> str:
-    """Describe what is to be erased, which may be nothing; what was erased before may still be in the book's backups."""
+    """Describe what is to be erased, which may be nothing; what was erased before may still be in
+    the book's backups.
+    """
     missing = ", ".join(str(id) for id in ids if id not in found)
     named = (
         [f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"] if found else []

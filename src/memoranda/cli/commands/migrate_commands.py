@@ -59,10 +59,12 @@ def migrate_command(
     owner_at: int,
     rename: bool,
 ) -> None:
-    """Write into the book what another program stored at SOURCE: mongodb://…/database, or files of mongoexport.
+    """Write into the book what another program stored at SOURCE: mongodb://…/database, or files of
+    mongoexport.
 
-    A file is named like its collection, such as users.json; a folder may have several. A second run writes what is new, and
-    brings nothing back that was forgotten since; a run that was killed goes on where it was.
+    A file is named like its collection, such as users.json; a folder may have several. A second run
+    writes what is new, and brings nothing back that was forgotten since; a run that was killed goes
+    on where it was.
     """
     with source_of(source) as found:
 

@@ -56,8 +56,9 @@ def profile_command(
 ) -> None:
     """Show a person's profile, or set and remove its fields as the person.
 
-    A VALUE that is JSON is taken as JSON, and anything else as text. A field that several documents have is changed in
-    each of them; a new field goes where all agents read it. Agents cannot change what the person has set.
+    A VALUE that is JSON is taken as JSON, and anything else as text. A field that several documents
+    have is changed in each of them; a new field goes where all agents read it. Agents cannot change
+    what the person has set.
     """
     given = dict(_pair(pair) for pair in fields)
     if given or unset:
@@ -94,7 +95,9 @@ async def _documents(
 async def _change(
     session: Session, party: Owner, schema: str, given: dict[str, Any], unset: Sequence[str]
 ) -> list[Receipt]:
-    """Change each document that has one of the fields; fields that none has are set for all agents."""
+    """Change each document that has one of the fields; fields that none has are set for all
+    agents.
+    """
     async with session.writing() as book:
         documents = await book.profiles.documents(party, schema, as_owner=True)
         new = {name for name in given if not any(name in document.body for document in documents)}
@@ -128,7 +131,8 @@ async def _change(
 def about_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, limit: int
 ) -> None:
-    """Show what is known about a person: profile, memories with their sources and readers, and counts.
+    """Show what is known about a person: profile, memories with their sources and readers, and
+    counts.
 
     Without --agent and --as-owner it shows what all agents of the person may read.
     """

@@ -84,7 +84,9 @@ def recall_command(
     full: bool,
     why_not: Sequence[str],
 ) -> None:
-    """Find the records that answer a question by words and meaning, best first, and say why each was found."""
+    """Find the records that answer a question by words and meaning, best first, and say why each
+    was found.
+    """
     how = {
         "limit": limit,
         "types": types,
@@ -119,7 +121,9 @@ async def _recall(
 
 
 def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool = False) -> None:
-    """Print one hit, and why it was found; unless ``full``, a terminal shows the beginning of a long text."""
+    """Print one hit, and why it was found; unless ``full``, a terminal shows the beginning of a
+    long text.
+    """
     record = hit.record
     note = ", ".join(filter(None, [status_of(record), "past" if hit.past else ""]))
     printer.say(

@@ -25,12 +25,16 @@ from memoranda.settings import settings
 
 @click.group("weights", cls=CommandGroup)
 def weights_command() -> None:
-    """Show or install the local embedding model, with which the book finds by meaning as well as by words."""
+    """Show or install the local embedding model, with which the book finds by meaning as well as by
+    words.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The state of the local model's files in one folder; ``wrong`` is empty if they can be used."""
+    """The state of the local model's files in one folder; ``wrong`` is empty if they can be
+    used.
+    """
 
     place: str
     folder: Path | None
@@ -40,7 +44,9 @@ class Look:
 @weights_command.command("show")
 @opens_book
 def show_command(session: Session) -> None:
-    """Show the places of the local model in use, and check its files; exit code 1 if it cannot be used."""
+    """Show the places of the local model in use, and check its files; exit code 1 if it cannot be
+    used.
+    """
     given = settings("embedding", EmbeddingSettings)
     many = given.use == MULTILINGUAL
     looks = [
@@ -79,7 +85,8 @@ def show_command(session: Session) -> None:
 def install_command(session: Session, cache: bool) -> None:
     """Install the package with the model's files, using this environment's pip or uv.
 
-    It is one release with a known hash, without its dependencies: 90 MB. If it is installed, nothing is done.
+    It is one release with a known hash, without its dependencies: 90 MB. If it is installed,
+    nothing is done.
     """
     target = cache_folder() if cache else None
     if cache and target is None:

@@ -1,4 +1,6 @@
-"""The command ``views``: what people at a shell of MongoDB find beside the book's own collections."""
+"""The command ``views``: what people at a shell of MongoDB find beside the book's own
+collections.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ from memoranda.model.changes import Job, JobState
 from memoranda.model.forming_results import FormedThread, FormingReport, FormingState
 
 _SHOWN = 20
-#: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it gives up.
+#: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it
+#: gives up.
 _LAST_JOBS_SECONDS = 30.0
 
 
@@ -56,15 +57,17 @@ def form_command(
     who: str | None,
     agent: str | None,
 ) -> None:
-    """Make memories, a profile and episodes from what OWNER said, now instead of after a pause in the conversation.
+    """Make memories, a profile and episodes from what OWNER said, now instead of after a pause in
+    the conversation.
 
-    It uses the language model that the settings name in [models], or rules if they name none. A thread that waits
-    for a provider or a budget is tried now; one that was given up is tried again only if --thread names it. Other
-    jobs that are due in the book are done too, also those of other owners. Exit code 1 if a thread of OWNER was given up.
-    Without --agent it forms the threads of all agents.
+    It uses the language model that the settings name in [models], or rules if they name none. A
+    thread that waits for a provider or a budget is tried now; one that was given up is tried again
+    only if --thread names it. Other jobs that are due in the book are done too, also those of other
+    owners. Exit code 1 if a thread of OWNER was given up. Without --agent it forms the threads of
+    all agents.
 
-    The book records who formed it first, and other processes leave its threads alone; --with changes that, and needs
-    no OWNER.
+    The book records who formed it first, and other processes leave its threads alone; --with
+    changes that, and needs no OWNER.
     """
     if owner is None and (who is None or thread is not None):
         raise click.UsageError("name the OWNER whose threads to form; only --with needs none")
@@ -162,8 +165,9 @@ def _left_out(made: FormingReport) -> list[dict[str, str]]:
 def worker_command(session: Session, once: bool, at_once: int) -> None:
     """Do the book's background jobs: form memories, compute vectors, clear erased content.
 
-    Any number of workers may run on one book, in separate processes. After SIGTERM or Ctrl-C a worker takes no new
-    jobs and waits up to 30 seconds for the running ones; the next worker does the rest.
+    Any number of workers may run on one book, in separate processes. After SIGTERM or Ctrl-C a
+    worker takes no new jobs and waits up to 30 seconds for the running ones; the next worker does
+    the rest.
     """
     done = session.run(_work(session, once, at_once))
     if not session.print_json({"done": done}):
@@ -253,7 +257,9 @@ def _print_outcomes(printer: Printer, found: Sequence[FormedThread]) -> None:
 
 @click.group("jobs", no_args_is_help=False, cls=CommandGroup)
 def jobs_command() -> None:
-    """List, run, retry or drop background jobs: forming memories, computing vectors, clearing erased content."""
+    """List, run, retry or drop background jobs: forming memories, computing vectors, clearing
+    erased content.
+    """
 
 
 @jobs_command.command("list")

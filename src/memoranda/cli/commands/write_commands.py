@@ -79,9 +79,9 @@ def append_command(
 ) -> None:
     """Add messages to a thread, all of them or none.
 
-    Give one message as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
-    as JSON Lines: {"role": "user", "content": "…"}, with speaker, agent, observed_at, trust, native, token_count as options.
-    Without --thread and --name, a new thread is created.
+    Give one message as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are
+    read as JSON Lines: {"role": "user", "content": "…"}, with speaker, agent, observed_at, trust,
+    native, token_count as options. Without --thread and --name, a new thread is created.
     """
     if given["thread"] is not None and given["name"] is not None:
         raise click.UsageError("give --thread or --name, not both")
@@ -323,7 +323,9 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 def update_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, wait: bool, **given: Any
 ) -> None:
-    """Correct a memory: store a newer one, which supersedes it and keeps its key, kind and readers."""
+    """Correct a memory: store a newer one, which supersedes it and keeps its key, kind and
+    readers.
+    """
     chosen = {name: value for name, value in given.items() if value not in (None, ())}
     session.run(_write(session, "update", party, *words, wait=wait, **chosen, **who))
 
@@ -400,9 +402,11 @@ def undo_command(
     with_dependents: bool,
     operation: str | None,
 ) -> None:
-    """Undo a whole operation, named by its position in the owner's ledger. Undoing an undo restores it.
+    """Undo a whole operation, named by its position in the owner's ledger. Undoing an undo restores
+    it.
 
-    Receipts and `history` show positions. Appended messages cannot be undone; use `forget` for them.
+    Receipts and `history` show positions. Appended messages cannot be undone; use `forget` for
+    them.
     """
     if not words[0].isascii() or not words[0].isdigit():
         raise InvalidInput(
@@ -425,7 +429,9 @@ def undo_command(
 async def _write(
     session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any
 ) -> None:
-    """Call a verb of the book and print its receipt; ``wait`` is None for verbs that store no passages."""
+    """Call a verb of the book and print its receipt; ``wait`` is None for verbs that store no
+    passages.
+    """
     async with session.writing() as book:
         receipt: Receipt = await attrgetter(verb)(book)(*given, **how)
         if wait is not None:

@@ -1,4 +1,6 @@
-"""JSON output and JSON Lines input: stable keys, ISO times, and no control character for a terminal."""
+"""JSON output and JSON Lines input: stable keys, ISO times, and no control character for a
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,9 @@ def _escaped(character: str) -> str:
 
 
 def read_lines(stream: Iterable[bytes]) -> Iterator[str]:
-    """Decode the lines of a UTF-8 stream; raise InvalidInput with the number of a line that is not UTF-8."""
+    """Decode the lines of a UTF-8 stream; raise InvalidInput with the number of a line that is not
+    UTF-8.
+    """
     for number, line in enumerate(stream, 1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")

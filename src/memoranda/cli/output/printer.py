@@ -1,4 +1,6 @@
-"""The printer of a command's answer: lines and tables with a little colour for people, JSON for programs."""
+"""The printer of a command's answer: lines and tables with a little colour for people, JSON for
+programs.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ class Printer:
             write(indent + _styled(line, style))
 
     def begun(self, text: str, excerpt: Excerpt | None = None) -> str:
-        """Return the excerpt, or the beginning, of a text that is too long for a terminal, and how much more there is.
+        """Return the excerpt, or the beginning, of a text that is too long for a terminal, and how
+        much more there is.
 
         Other texts stay unchanged.
         """
@@ -101,7 +104,9 @@ class Printer:
             write(" " * width_of(label) + _styled(line, style))
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-        """Print rows under titles; a flexible last column is cut to the terminal, or printed below its row."""
+        """Print rows under titles; a flexible last column is cut to the terminal, or printed below
+        its row.
+        """
         cells = [
             [column.title for column in columns],
             *([one_line(cell) for cell in row] for row in rows),
@@ -123,7 +128,9 @@ class Printer:
                 write("    " + shortened(row[-1], below))
 
     def document(self, value: Any) -> None:
-        """Print one JSON document on a line of its own, in UTF-8 whatever the terminal's encoding is."""
+        """Print one JSON document on a line of its own, in UTF-8 whatever the terminal's encoding
+        is.
+        """
         write(json_line(value).encode() + b"\n", nl=False)
 
 

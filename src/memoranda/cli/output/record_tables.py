@@ -26,14 +26,18 @@ from memoranda.text.written_days import happened_words
 
 
 def what_waits(waiting: int, party: Owner) -> str:
-    """Return how many conversations wait to be formed, and the command that does it; empty if none does."""
+    """Return how many conversations wait to be formed, and the command that does it; empty if none
+    does.
+    """
     return (
         f"{conversations_wait(waiting)}; `memoranda form {party.id}` does it now" if waiting else ""
     )
 
 
 async def restricted_since(book: Book, party: Owner) -> str:
-    """Return since when the data of an owner is restricted, and the command that lifts it; empty if it is not."""
+    """Return since when the data of an owner is restricted, and the command that lifts it; empty if
+    it is not.
+    """
     held = await book.admin.restriction(party)
     if held is None:
         return ""
@@ -86,7 +90,9 @@ def when(moment: datetime | None) -> str:
 
 
 def sort_of(record: Record) -> str:
-    """Return the subtype of a record (a memory's kind, a thread's status, an item's namespace and name), and who said it."""
+    """Return the subtype of a record (a memory's kind, a thread's status, an item's namespace and
+    name), and who said it.
+    """
     return ", ".join(filter(None, (_sort(record), *origin(record))))
 
 
@@ -124,7 +130,9 @@ def text_of(record: Record) -> str:
 
 
 def moment_of(record: Record) -> datetime:
-    """Return when a message was said, a memory observed, an episode begun, or an item updated; of other records, when they were stored."""
+    """Return when a message was said, a memory observed, an episode begun, or an item updated; of
+    other records, when they were stored.
+    """
     for name in ("observed_at", "started_at", "updated_at"):
         found = getattr(record, name, None)
         if isinstance(found, datetime):

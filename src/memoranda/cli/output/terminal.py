@@ -1,4 +1,6 @@
-"""Text on a terminal: its width, its line breaks, harmless control characters, and the process's own streams."""
+"""Text on a terminal: its width, its line breaks, harmless control characters, and the process's
+own streams.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from typing import TextIO
 
 import click
 
-#: Categories that ``str.isprintable`` refuses although they do nothing to a terminal: spaces, private use, unassigned.
+#: Categories that ``str.isprintable`` refuses although they do nothing to a terminal: spaces,
+#: private use, unassigned.
 _HARMLESS = frozenset({"Zs", "Co", "Cn"})
 #: Zero-width joiners connect letters and emoji; some languages need them.
 _JOINERS = "\u200c\u200d"
@@ -44,7 +47,9 @@ def _sign(character: str) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, as in "1 owner" and "2 owners"; ``many`` is a plural that does not just add an s."""
+    """Return a number with its noun, as in "1 owner" and "2 owners"; ``many`` is a plural that does
+    not just add an s.
+    """
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -79,7 +84,9 @@ def _head(text: str, width: int) -> str:
 
 
 def lines_of(text: str, width: int | None) -> list[str]:
-    """Return a text's lines with visible control characters, broken at ``width`` unless it is None."""
+    """Return a text's lines with visible control characters, broken at ``width`` unless it is
+    None.
+    """
     shown = visible(text.replace("\r\n", "\n").replace("\t", "    "), kept="\n").split("\n")
     return shown if width is None else [part for line in shown for part in _broken(line, width)]
 
@@ -99,8 +106,8 @@ def _broken(line: str, width: int) -> Iterator[str]:
 def open_missing_streams() -> None:
     """Open the null device in place of standard streams that the caller closed.
 
-    Otherwise the next file that is opened takes the free descriptor. That file may be the book, and a message
-    written to descriptor 2 would land in it.
+    Otherwise the next file that is opened takes the free descriptor. That file may be the book, and
+    a message written to descriptor 2 would land in it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -113,7 +120,9 @@ def open_missing_streams() -> None:
 
 
 def write(text: str | bytes, *, nl: bool = True) -> None:
-    """Write a part of the answer, coloured if the terminal takes it; an error names standard output."""
+    """Write a part of the answer, coloured if the terminal takes it; an error names standard
+    output.
+    """
     try:
         click.echo(text, nl=nl, color=takes_colour(sys.stdout))
     except BrokenPipeError:
@@ -123,7 +132,9 @@ def write(text: str | bytes, *, nl: bool = True) -> None:
 
 
 def flush_or_discard(stream: TextIO) -> None:
-    """Flush a stream; if that fails, send its buffer to the null device, so that the interpreter exits quietly."""
+    """Flush a stream; if that fails, send its buffer to the null device, so that the interpreter
+    exits quietly.
+    """
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -33,9 +33,11 @@ def audit_command(
     since: datetime | None,
     limit: int,
 ) -> None:
-    """List who asked through a service or MCP what kind of thing about whom, oldest first; about one owner, or about anybody.
+    """List who asked through a service or MCP what kind of thing about whom, oldest first; about
+    one owner, or about anybody.
 
-    Owners are stored as keyed digests: name the owner to find their lines. What was answered is not stored.
+    Owners are stored as keyed digests: name the owner to find their lines. What was answered is not
+    stored.
     """
     lines = session.run(_read(session, party, since, limit))
     if session.print_json({"reads": lines}):

@@ -1,4 +1,6 @@
-"""The command ``mcp``: the memory on standard input and output, for a coding agent or a desktop program."""
+"""The command ``mcp``: the memory on standard input and output, for a coding agent or a desktop
+program.
+"""
 
 from __future__ import annotations
 

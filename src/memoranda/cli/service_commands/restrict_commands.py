@@ -19,7 +19,8 @@ from memoranda.model.service_records import Restriction
 )
 @click.option("--show", is_flag=True, help="Change nothing; show the restriction.")
 def restrict_command(session: Session, owner: str, keep_unread: bool, show: bool) -> None:
-    """Restrict the processing of an owner's data: nothing of it is formed, recalled or placed in a context.
+    """Restrict the processing of an owner's data: nothing of it is formed, recalled or placed in a
+    context.
 
     The owner's own view, export and erasure stay possible. The restriction survives an erasure.
     """

@@ -39,7 +39,8 @@ else:
 def serve_command(session: Session, host: str, port: int, no_worker: bool) -> None:
     """Serve the book over HTTP: REST under /v1, MCP under /mcp, and a worker beside them.
 
-    Without keys it listens on this machine alone. After SIGTERM or Ctrl-C it ends the running requests and stops.
+    Without keys it listens on this machine alone. After SIGTERM or Ctrl-C it ends the running
+    requests and stops.
     """
     if MISSING is not None:
         raise InvalidInput(f"the service needs {MISSING}: {installing('server')}")

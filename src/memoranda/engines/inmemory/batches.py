@@ -1,4 +1,6 @@
-"""Answers the questions of a batch from the tables in memory, and stores the records that it decided."""
+"""Answers the questions of a batch from the tables in memory, and stores the records that it
+decided.
+"""
 
 from __future__ import annotations
 
@@ -168,7 +170,9 @@ def _store_records(on: Session, write: w.StoreRecords) -> None:
 
 
 class Storing:
-    """Stores records at one ledger position; the revision of each shelf that it changes increases once."""
+    """Stores records at one ledger position; the revision of each shelf that it changes increases
+    once.
+    """
 
     def __init__(self, tables: Tables, era: Era, position: int) -> None:
         self._tables = tables

@@ -1,4 +1,6 @@
-"""The in-memory engine: every protocol of ``ports``, with plain Python tables and one call at a time."""
+"""The in-memory engine: every protocol of ``ports``, with plain Python tables and one call at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ class InMemoryEngine(Store):
 
     def __init__(self, secret: bytes | None = None) -> None:
         self._tables = Tables(secret or os.urandom(32))
-        # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot interleave; threads wait for it.
+        # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot
+        # interleave; threads wait for it.
         self._lock = threading.Lock()
 
     async def close(self) -> None:
@@ -85,12 +88,12 @@ class InMemoryEngine(Store):
             carry_out(on, writes)
             return found
 
-    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── erasure ───────────────────────────────────────────────────────────────────────────────────
 
     async def scrub(self) -> Scrubbed:
         return Scrubbed()
 
-    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── keeping ───────────────────────────────────────────────────────────────────────────────────
 
     async def facts(self, tenant: str | None = None) -> BookFacts:
         counts = asdict(await self.counts(tenant))

@@ -20,7 +20,9 @@ from memoranda.storage.use_cases.jobs import put_piece
 def put(
     tables: Tables, era: Era | None, draft: JobDraft, at: datetime, id: UUID | None = None
 ) -> None:
-    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
+    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and
+    records.
+    """
     owner, era_id = (era.owner, era.id) if era else (None, None)
     name = (era_id, draft.kind, draft.key)
     rows = tables.jobs.values()
@@ -68,7 +70,9 @@ def _due(on: Session, question: u.DueKind | u.DueJob) -> u.JobRow | None:
 
 
 def _due_since(job: JobPiece) -> int | None:
-    """Return the time from which the job may be leased; for a leased job that is the end of its lease."""
+    """Return the time from which the job may be leased; for a leased job that is the end of its
+    lease.
+    """
     if job.state == JobState.LEASED:
         return job.leased_until
     return job.run_at if job.state == JobState.WAITING else None

@@ -1,4 +1,6 @@
-"""The pieces of a book in memory: rows that are equal on every engine, as copies, imports and exports read and write them."""
+"""The pieces of a book in memory: rows that are equal on every engine, as copies, imports and
+exports read and write them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ from memoranda.storage.rows import (
     owner_of,
 )
 
-# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── answers ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _properties(on: Session, _: u.Properties) -> dict[str, bytes]:
@@ -130,7 +132,7 @@ def _jobs(tables: Tables, era: Era | None) -> tuple[JobPiece, ...]:
     return tuple(sorted(job._replace(payload=job_payload(job.payload)) for job in jobs))
 
 
-# ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writes ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _set_property(on: Session, write: w.SetProperty) -> None:

@@ -32,7 +32,9 @@ K = TypeVar("K")
 
 
 def _era(on: Session, owner: Owner, view: View) -> Era:
-    """Return the owner's present era (since the last whole erasure); an empty, unsaved one if the view may see nothing."""
+    """Return the owner's present era (since the last whole erasure); an empty, unsaved one if the
+    view may see nothing.
+    """
     era = on.tables.living.get(owner)
     if era is None or (on.tables.restricted(era.digest) is not None and not view.whole):
         return on.tables.new_era(owner)
@@ -87,7 +89,9 @@ def _scan(on: Session, asked: Scan) -> Page:
 
 
 def _unformed(on: Session, found: Iterable[Kept]) -> list[Kept]:
-    """Return those of these records that are threads which a job forms, or their messages, not formed yet."""
+    """Return those of these records that are threads which a job forms, or their messages, not
+    formed yet.
+    """
     rows = on.tables.jobs.values()
     forming = {
         (row.era, id) for row in rows if row.piece.kind == FORM for id in row.piece.records[:1]

@@ -1,4 +1,6 @@
-"""Carries out what questions and writes say as data, on the tables in memory: the reference of all engines."""
+"""Carries out what questions and writes say as data, on the tables in memory: the reference of all
+engines.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def _of_job(row: JobRow, name: str) -> Any:
 
 
 def _rows(on: Session, table: str) -> tuple[Iterable[Any], Get, Callable[[Any], bool]]:
-    """Return a table's rows, the getter of their columns, and the condition that a row is the owner's."""
+    """Return a table's rows, the getter of their columns, and the condition that a row is the
+    owner's.
+    """
     tables = on.tables
     match table:
         case "records":

@@ -30,13 +30,16 @@ class Shelf:
     mark: int = 0
     #: The revision at which all its passages changed: a cache of an earlier one is invalid.
     renewed: int = 0
-    #: Passages that left, with the revision at which they did; one that came back is on the shelf as well.
+    #: Passages that left, with the revision at which they did; one that came back is on the shelf
+    #: as well.
     gone: dict[UUID, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Era:
-    """The time of an owner between erasures; after its end only the ledger is left, without the name."""
+    """The time of an owner between erasures; after its end only the ledger is left, without the
+    name.
+    """
 
     number: int
     id: UUID
@@ -158,7 +161,8 @@ class Tables:
     operations: dict[bytes, tuple[Era, int]] = field(default_factory=dict)
     #: Keyed digest of a record that was erased → when.
     tombstones: dict[bytes, int] = field(default_factory=dict)
-    #: Keyed digest of an owner whose processing is restricted → when, and what happens to new content.
+    #: Keyed digest of an owner whose processing is restricted → when, and what happens to new
+    #: content.
     restrictions: dict[bytes, tuple[int, str]] = field(default_factory=dict)
     #: The id of a key → its last use.
     key_uses: dict[bytes, int] = field(default_factory=dict)
@@ -167,10 +171,12 @@ class Tables:
     jobs: dict[bytes, JobRow] = field(default_factory=dict)
     #: The embeddings whose vectors passages have, by name; the first is the active one.
     sets: dict[str, Embedding] = field(default_factory=dict)
-    #: Sums of spending, by the number of their owner, who may be nobody (0): the columns of the key, and the others.
+    #: Sums of spending, by the number of their owner, who may be nobody (0): the columns of the
+    #: key, and the others.
     spent: dict[int, dict[tuple[Any, ...], tuple[int, ...]]] = field(default_factory=dict)
     shelves_made: int = 0
-    #: The named values of the book except its key: the marks of a copy, and the id of the copy that made it.
+    #: The named values of the book except its key: the marks of a copy, and the id of the copy that
+    #: made it.
     properties: dict[str, bytes] = field(default_factory=dict)
 
     @property
@@ -184,7 +190,9 @@ class Tables:
         return Era(len(self.eras) + 1, id or new_id(), owner, digest)
 
     def restricted(self, digest: bytes) -> Appends | None:
-        """Return what happens to new content of an owner; None if the processing is not restricted."""
+        """Return what happens to new content of an owner; None if the processing is not
+        restricted.
+        """
         return Appends.stored(self.restrictions[digest][1]) if digest in self.restrictions else None
 
     def begin(self, era: Era) -> None:
@@ -236,13 +244,17 @@ class Tables:
         return self.tombstone(id) in self.tombstones
 
     def tombstone(self, id: UUID) -> bytes:
-        """Return the digest that is stored when a record is erased; without the book's secret it reveals no id."""
+        """Return the digest that is stored when a record is erased; without the book's secret it
+        reveals no id.
+        """
         return keyed(self.secret, "record", id.bytes)
 
 
 @dataclass(slots=True)
 class Session:
-    """The tables as one use case reads and writes them, and the owner that the questions are about."""
+    """The tables as one use case reads and writes them, and the owner that the questions are
+    about.
+    """
 
     tables: Tables
     #: The era of that owner; an empty one that is not in the book if the owner has none.
@@ -255,7 +267,8 @@ class Session:
         return cls(tables, Era(0, UUID(int=0), None, b""))
 
 
-#: The functions that answer questions, those that carry out writes, and those that may refuse a write beforehand.
+#: The functions that answer questions, those that carry out writes, and those that may refuse a
+#: write beforehand.
 Answers = dict[type[Question[Any]], Callable[[Session, Any], Any]]
 Writes = dict[type[Write], Callable[[Session, Any], None]]
 Checks = dict[type[Write], Callable[[Session, Any], object]]

@@ -52,7 +52,9 @@ def _reword(on: Session, write: w.Reword) -> None:
 
 
 def _remark(touched: Iterable[Kept]) -> None:
-    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
+    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes
+    fetch them again.
+    """
     marked: set[int] = set()
     for kept in touched:
         shelf = kept.era.shelves[kept.now.audience]

@@ -32,7 +32,9 @@ from memoranda.text.terms import RULE
 
 
 async def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
-    """Return the owner's present era. ``Base`` writes the owner's document first, so that two writers of an owner collide."""
+    """Return the owner's present era. ``Base`` writes the owner's document first, so that two
+    writers of an owner collide.
+    """
     names = names_of(question.owner)
     locks = isinstance(question, q.Base) and on.writes
     on.head = await on.lock("owners", names) if locks else await on.first("owners", names)
@@ -55,13 +57,17 @@ def _owner_base(owner: Any, secret: bytes, head: Document | None) -> OwnerBase:
 
 
 async def find_era(on: Session, era: UUID, owner: Any) -> OwnerBase:
-    """Return the base of an era whose document the session has read; the questions after it are about that era."""
+    """Return the base of an era whose document the session has read; the questions after it are
+    about that era.
+    """
     on.base = _owner_base(owner, (await on.book())["secret"], on.head)
     return on.base
 
 
 async def head_of(on: Session, base: OwnerBase) -> Document:
-    """Return the document of an owner's era, which is stored when the transaction ends; a new era gets one."""
+    """Return the document of an owner's era, which is stored when the transaction ends; a new era
+    gets one.
+    """
     assert base.era is not None
     if base.era in on.heads:
         return on.heads[base.era]
@@ -228,7 +234,9 @@ async def _store_records(on: Session, write: w.StoreRecords) -> None:
 
 
 class Storing:
-    """Makes the documents of records at one ledger position; the revision of each shelf that it changes increases once."""
+    """Makes the documents of records at one ledger position; the revision of each shelf that it
+    changes increases once.
+    """
 
     def __init__(self, on: Session, head: Document, position: int) -> None:
         self._on, self._head, self._position = on, head, position
@@ -339,9 +347,11 @@ class Storing:
 
 
 def insertion(doc: Document) -> ReplaceOne[Document]:
-    """Return the insertion of a record in the form of an update, so that one command inserts and updates.
+    """Return the insertion of a record in the form of an update, so that one command inserts and
+    updates.
 
-    No record is without a type, so the filter finds none: a record with this id makes the insertion fail.
+    No record is without a type, so the filter finds none: a record with this id makes the insertion
+    fail.
     """
     filter = {**{name: doc[name] for name in NAMES}, "_id": doc["_id"], "type": None}
     return ReplaceOne(filter, doc, upsert=True)

@@ -38,9 +38,10 @@ def _shape(needed: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
     }
 
 
-#: Every collection with its indexes and its validator. A record is one document, whatever its type: a transaction may not use
-#: ``$unionWith``, so ids of unknown types would cost a command for each collection.
-#: An index without an owner serves a command that names none; docs/decisions/mongodb.md lists those commands.
+#: Every collection with its indexes and its validator. A record is one document, whatever its type:
+#: a transaction may not use ``$unionWith``, so ids of unknown types would cost a command for each
+#: collection. An index without an owner serves a command that names none; docs/decisions/mongodb.md
+#: lists those commands.
 COLLECTIONS: dict[str, tuple[list[IndexModel], dict[str, Any]]] = {
     "book": ([], {}),
     "gates": ([], {}),

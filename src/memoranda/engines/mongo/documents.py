@@ -22,7 +22,8 @@ from memoranda.storage.conditions import FACETS
 from memoranda.storage.damaged import erasable_entry, erasable_of
 from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, entry_of, owner_of
 
-#: Fields with ids, which a shell shows as UUIDs; other bytes are plain binary, digests of sixteen bytes among them.
+#: Fields with ids, which a shell shows as UUIDs; other bytes are plain binary, digests of sixteen
+#: bytes among them.
 _IDS = frozenset(
     {
         "_id",
@@ -82,11 +83,13 @@ def values_of(doc: Mapping[str, Any], fields: Sequence[str]) -> tuple[Any, ...]:
 #: The server refuses documents that are nested deeper than 180 levels.
 _DEEPEST = 150
 
-# ── content ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── content ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def body_in(text: str) -> Any:
-    """Return a body as a document that readers know, if it can be turned back to the same text; else the text."""
+    """Return a body as a document that readers know, if it can be turned back to the same text;
+    else the text.
+    """
     if not text:
         return text
     try:
@@ -125,7 +128,7 @@ def date_of(at: int | None) -> datetime | None:
     return _EPOCH + timedelta(milliseconds=at // 1000)
 
 
-# ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── records ───────────────────────────────────────────────────────────────────────────────────────
 
 _ALWAYS = ("type", "version", "recorded_at", "seq", "at", "facets", "hash")
 _OPTIONAL = ("slot", "thread", "valid_from", "valid_to", "kind", "status")
@@ -184,16 +187,20 @@ def record_out(doc: Mapping[str, Any], damaged: bool = False) -> Record:
 
 
 def shelf_number(era: UUID, readers: Sequence[str]) -> int:
-    """Return the number of a shelf: 62 bits of a digest, so that no counter is shared by all owners."""
+    """Return the number of a shelf: 62 bits of a digest, so that no counter is shared by all
+    owners.
+    """
     digest = hashlib.blake2b(era.bytes + "\0".join(readers).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 2
 
 
-# ── the ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the ledger ────────────────────────────────────────────────────────────────────────────────────
 
 
 def entry_body_in(text: str) -> Document:
-    """Return the fields with a ledger entry's lines; those that tell of an erasure are found by a field of their own."""
+    """Return the fields with a ledger entry's lines; those that tell of an erasure are found by a
+    field of their own.
+    """
     erases = '"erase"' in text or '"redacted"' in text
     return {"body": body_in(text), **({"erases": True} if erases else {})}
 
@@ -219,13 +226,15 @@ def entry_out(doc: Mapping[str, Any], damaged: bool = False) -> Entry:
     return erasable_entry(row) if damaged else entry_of(row, None)
 
 
-# ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── vectors ───────────────────────────────────────────────────────────────────────────────────────
 
 _INT8 = b"\x03\x00"
 
 
 def vector_in(packed: bytes) -> tuple[Binary, float]:
-    """Return a packed vector as BSON has one, and its scale: each number times the scale is the vector's."""
+    """Return a packed vector as BSON has one, and its scale: each number times the scale is the
+    vector's.
+    """
     (scale,) = struct.unpack_from("<f", packed)
     return Binary(_INT8 + packed[4:], VECTOR_SUBTYPE), scale
 
@@ -236,5 +245,7 @@ def vector_out(vector: bytes | None, scale: float | None) -> bytes | None:
 
 
 def vector_fields(set: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the fields of a set's vectors and of their scales; the active set's have the same names in every book."""
+    """Return the fields of a set's vectors and of their scales; the active set's have the same
+    names in every book.
+    """
     return ("vector", "scale") if set["active"] else (f"vectors.{set['no']}", f"scales.{set['no']}")

@@ -1,4 +1,6 @@
-"""The MongoDB engine: one book in a database of a replica set for many processes, with all protocols of ``ports``."""
+"""The MongoDB engine: one book in a database of a replica set for many processes, with all
+protocols of ``ports``.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ _WRITES: Writes = {
     if hasattr(part, "WRITES")
     for given, function in part.WRITES.items()
 }
-#: Questions before which a long read takes a new moment: what follows is about some owners, one of them, or whole tables.
+#: Questions before which a long read takes a new moment: what follows is about some owners, one of
+#: them, or whole tables.
 _OF_ANOTHER_MOMENT = (ErasAfter, FindEra, TableFaults)
 #: So many records are erased in one commit of an owner of whom more than twice as many are erased.
 PART = 5_000
@@ -63,7 +66,8 @@ PART = 5_000
 _IN_TURN = (RecordType.MEMORY, RecordType.EPISODE, RecordType.ITEM, RecordType.MESSAGE)
 #: Seconds after which another program may go on with what was begun.
 _RESUMED_SECONDS = 60.0
-#: Seconds to wait for the book alone, to lease the job that makes vectors; other jobs go on meanwhile.
+#: Seconds to wait for the book alone, to lease the job that makes vectors; other jobs go on
+#: meanwhile.
 _LEASING_PATIENCE = 1.0
 
 
@@ -79,7 +83,9 @@ async def _answer(on: Session, question: Question[Any]) -> Any:
 
 
 async def _run(on: Session, deciding: Deciding[A]) -> A:
-    """Run a use case to its end: answer each question, then carry out its writes in order; returns its result."""
+    """Run a use case to its end: answer each question, then carry out its writes in order; returns
+    its result.
+    """
     writes: list[Write] = []
     try:
         step = next(deciding)
@@ -151,7 +157,7 @@ class MongoEngine(Store):
     async def at_one_moment(self, work: Callable[[Engine], Awaitable[A]]) -> A:
         return await self._book.read(lambda on: work(_Moment(self, on)), long=True)
 
-    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── jobs ──────────────────────────────────────────────────────────────────────────────────────
 
     async def lease(
         self,
@@ -168,7 +174,8 @@ class MongoEngine(Store):
         others = [kind for kind in kinds if kind != EMBED]
         if due != EMBED:
             return await self.write(lambda: lease_job(others, worker, at, seconds, tenant, only))
-        # Alone: a write that found this job waiting, and left it to whoever leases it, is done before.
+        # Alone: a write that found this job waiting, and left it to whoever leases it, is done
+        # before.
         try:
             job = await self.write(
                 lambda: lease_job([EMBED], worker, at, seconds, tenant, only),
@@ -184,7 +191,7 @@ class MongoEngine(Store):
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
         return self._watcher.when_due(wake)
 
-    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── erasure ───────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         parts = (
@@ -196,9 +203,11 @@ class MongoEngine(Store):
         return replace(receipt, removed=removed, ids=ids) if parts else receipt
 
     async def _erase_parts(self, target: Target, at: datetime) -> list[ErasureReceipt]:
-        """Erase most of a large owner, each part in a commit of its own: all of it is more than a transaction holds.
+        """Erase most of a large owner, each part in a commit of its own: all of it is more than a
+        transaction holds.
 
-        A job says that the rest must go, too, should this program be killed; it goes with the owner.
+        A job says that the rest must go, too, should this program be killed; it goes with the
+        owner.
         """
         parts: list[ErasureReceipt] = []
         passages = Filter(types=PASSAGE_TYPES)
@@ -232,7 +241,7 @@ class MongoEngine(Store):
     async def scrub(self) -> Scrubbed:
         return await scrub.scrub(self._book)
 
-    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── keeping ───────────────────────────────────────────────────────────────────────────────────
 
     async def examine(self) -> ReplicaFacts:
         """Return facts about the replica set."""

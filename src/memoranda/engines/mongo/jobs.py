@@ -1,4 +1,6 @@
-"""Jobs: they are leased on the documents themselves; each has the moment since when it is due in a field of its own."""
+"""Jobs: they are leased on the documents themselves; each has the moment since when it is due in a
+field of its own.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from memoranda.storage.job_rows import job_columns
 
 _FIELDS = ("_id", *JobPiece._fields[1:-1])
 _WAITING, _LEASED, _DEAD = JobState.WAITING.value, JobState.LEASED.value, JobState.DEAD.value
-#: Leases are counted by the server's clock, unless a caller's differs from it by more: then the caller set it on purpose.
+#: Leases are counted by the server's clock, unless a caller's differs from it by more: then the
+#: caller set it on purpose.
 _NEAR = 3_600_000_000
 
 
@@ -50,7 +53,9 @@ async def put(
     at: datetime,
     id: UUID | None = None,
 ) -> None:
-    """Add a job, or postpone the waiting one of that kind and key: what ``put_piece`` says, in one command."""
+    """Add a job, or postpone the waiting one of that kind and key: what ``put_piece`` says, in one
+    command.
+    """
     given = job_columns(draft, at, id)
     names = {} if head is None else {name: head[name] for name in NAMES if name in head}
     key = {
@@ -89,7 +94,9 @@ async def put(
 
 
 async def make_embedding_due(on: Session, at: datetime) -> None:
-    """Add a job that computes vectors for new passages, unless a waiting job will do that: most writes only read here."""
+    """Add a job that computes vectors for new passages, unless a waiting job will do that: most
+    writes only read here.
+    """
     sets = (await on.standing()).sets
     if sets:
         waiting = {"era": None, "kind": EMBED, "state": _WAITING}
@@ -150,7 +157,8 @@ async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     doc = await _due(on, question)
     if doc is None:
         return None
-    # Both are written, so that of two workers one is refused: also if they take different jobs of one owner.
+    # Both are written, so that of two workers one is refused: also if they take different jobs of
+    # one owner.
     await on.lock("jobs", {"_id": doc["_id"]})
     if doc["era"] is not None:
         await on.lock("owners", {**{name: doc[name] for name in NAMES}, "_id": doc["era"]})

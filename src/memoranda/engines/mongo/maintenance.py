@@ -1,4 +1,6 @@
-"""Counts and checks of a whole book, what is computed anew in it, and whose processing is restricted."""
+"""Counts and checks of a whole book, what is computed anew in it, and whose processing is
+restricted.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ async def _count_by(on: Session, name: str, only: Document, field: str) -> dict[
 
 
 def _astray(doc: Document, sets: list[Document]) -> list[tuple[str, str, str]]:
-    """Return the vectors of a record that fit no set, each as the name of a check and its two fields."""
+    """Return the vectors of a record that fit no set, each as the name of a check and its two
+    fields.
+    """
     found = []
     known = {vector_fields(one): one["dimension"] for one in sets}
     present = [(f"vectors.{no}", f"scales.{no}") for no in doc.get("vectors", {})]
@@ -123,7 +127,7 @@ async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
     await on.bulk("versions", [DeleteMany({"id": id}) for id in astray])
 
 
-# ── restricted processing: the documents of owners have it too, so that a read needs no other ────────────────────────
+# ── restricted processing: the documents of owners have it too, so that a read needs no other ─────
 
 
 async def _put_restrictions(on: Session, write: s.PutRestrictions) -> None:

@@ -1,4 +1,6 @@
-"""The pieces of a book: rows that are equal on every engine, as copies, imports and exports read and write them."""
+"""The pieces of a book: rows that are equal on every engine, as copies, imports and exports read
+and write them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ _USE = ("strength", "used_at", "count")
 _TYPES = [type.value for type in RecordType]
 
 
-# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── answers ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _properties(on: Session, _: u.Properties) -> dict[str, bytes]:
@@ -162,7 +164,7 @@ def _values(doc: Document, fields: Iterable[str]) -> tuple[Any, ...]:
     return values_of(doc, list(fields))
 
 
-# ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writes ────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _set_property(on: Session, write: w.SetProperty) -> None:

@@ -1,4 +1,6 @@
-"""Answers questions about records, limited to the shelves (an owner's records with one audience) that a view may see."""
+"""Answers questions about records, limited to the shelves (an owner's records with one audience)
+that a view may see.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ _ALL_TYPES = [type.value for type in RecordType]
 
 
 class Seen(NamedTuple):
-    """The shelves of an owner that a view may see, and the condition that a record stands on one of them."""
+    """The shelves of an owner that a view may see, and the condition that a record stands on one of
+    them.
+    """
 
     era: UUID | None
     shelves: dict[int, Document]
@@ -140,7 +144,9 @@ async def _scan(on: Session, asked: Scan) -> Page:
 
 
 async def _unformed(on: Session, seen: Seen) -> Document:
-    """Return the condition of a thread that a job forms and of its messages that are not formed yet."""
+    """Return the condition of a thread that a job forms and of its messages that are not formed
+    yet.
+    """
     forming = await on.find(
         "jobs", {"era": seen.era, "kind": FORM}, fields={"records": {"$slice": 1}}
     )
@@ -197,7 +203,7 @@ async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersi
     ]
 
 
-# ── shelves ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── shelves ───────────────────────────────────────────────────────────────────────────────────────
 
 _PASSAGE: Document = {
     **dict.fromkeys(

@@ -1,4 +1,6 @@
-"""Carries out what questions and writes say as data: conditions become filters, rows become documents."""
+"""Carries out what questions and writes say as data: conditions become filters, rows become
+documents.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,9 @@ class _Spelling:
 
 
 def filter_of(table: str, parts: Iterable[Any]) -> tuple[Document, list[DataFilter]]:
-    """Return conditions that name no owner as a filter of documents, and those that only Python can decide."""
+    """Return conditions that name no owner as a filter of documents, and those that only Python can
+    decide.
+    """
     spelling = _Spelling(table, {})
     return spelling.all(parts), spelling.rest
 

@@ -1,4 +1,6 @@
-"""Writes the collections anew without what was erased, because the server keeps that in free blocks of its files."""
+"""Writes the collections anew without what was erased, because the server keeps that in free blocks
+of its files.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ UNSEEN = (
     "snapshots and freed blocks of the server's disks",
 )
 PENDING = "free blocks: the server's files still contain the removed documents until the collections are written anew (forget --scrub)"
-#: A dropped collection's file goes with the first checkpoint after the server's history of its snapshots: five minutes, usually.
+#: A dropped collection's file goes with the first checkpoint after the server's history of its
+#: snapshots: five minutes, usually.
 _MINUTES = 10
 _NO_CHECKPOINT = (
     "a checkpoint: the removed documents are in no collection, but the files of the old ones stay until the server's history "
@@ -34,12 +37,15 @@ _REFUSED = (
 )
 _BUSY = "free blocks: others wrote all the time; scrub again (forget --scrub)"
 
-#: The marks of the latest erasure, of the latest one before a scrub began, and of the moment at which that ended.
+#: The marks of the latest erasure, of the latest one before a scrub began, and of the moment at
+#: which that ended.
 _ERASED, _SCRUBBED, _AT = "erased", "scrubbed", "scrubbed_at"
 
 
 def mark_erasure() -> SetProperty:
-    """Return the write that marks an erasure: the mark stays until a scrub that began after it is noted."""
+    """Return the write that marks an erasure: the mark stays until a scrub that began after it is
+    noted.
+    """
     return SetProperty(_ERASED, new_id().bytes)
 
 

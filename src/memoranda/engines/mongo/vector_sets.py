@@ -1,6 +1,8 @@
-"""Sets of vectors, which stand in the documents of their passages, and the terms and uses beside them.
+"""Sets of vectors, which stand in the documents of their passages, and the terms and uses beside
+them.
 
-The active set's vectors have the same fields in every book. A passage lists the sets in which it ``lacks`` its vector.
+The active set's vectors have the same fields in every book. A passage lists the sets in which it
+``lacks`` its vector.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ async def _put_uses(on: Session, write: w.PutUses) -> None:
 
 
 async def _remark(on: Session, changes: Iterable[tuple[Document, Document]]) -> None:
-    """Store changes of passages, and increase the revisions of their shelves, so that indexes fetch them again."""
+    """Store changes of passages, and increase the revisions of their shelves, so that indexes fetch
+    them again.
+    """
     marks: dict[int, int] = {}
     operations = []
     for doc, change in changes:
@@ -121,7 +125,8 @@ async def _sets(on: Session, _: u.Sets) -> list[u.StoredSet]:
 
 
 async def _lock_set(on: Session, question: u.LockSet) -> u.StoredSet | None:
-    # A set changes only when a write is alone, which this transaction's gate excludes. Nobody asks how many vectors it has.
+    # A set changes only when a write is alone, which this transaction's gate excludes. Nobody asks
+    # how many vectors it has.
     doc = await on.first("vector_sets", {"_id": question.name})
     return None if doc is None else _stored(doc, 0)
 

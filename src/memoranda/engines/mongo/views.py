@@ -1,4 +1,6 @@
-"""Views for people at a shell: the records of a book in the shapes of documents that they know. No answer of the book reads them."""
+"""Views for people at a shell: the records of a book in the shapes of documents that they know. No
+answer of the book reads them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from memoranda.engines.mongo.server.session import NAMES, Document
 from memoranda.engines.mongo.server.transactions import Transactions
 from memoranda.model.server_facts import ViewsMade
 
-#: So many elements of an array, and characters of a text in it, are shown: a whole thread would be more than a document may hold.
+#: So many elements of an array, and characters of a text in it, are shown: a whole thread would be
+#: more than a document may hold.
 NEWEST, _CHARACTERS, _NATIVE_BYTES = 200, 7_000, 40_000
 _PASSED: Document = {"$expr": {"$gt": [{"$ifNull": ["$until", {"$add": ["$$NOW", 1]}]}, "$$NOW"]}}
 _ACTIVE: Document = {"status": "active"}

@@ -26,7 +26,9 @@ from memoranda.storage.use_case import OwnerBase
 
 
 async def secret_of(session: Session) -> bytes:
-    """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
+    """Return the key of the book's digests; read in each transaction, because an import may have
+    replaced it.
+    """
     return bytes(await session.value("secret"))
 
 
@@ -189,7 +191,8 @@ def _raw(ids: Sequence[UUID]) -> list[bytes]:
 
 
 async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerBase | None]:
-    """Lock the owner until the transaction ends; returns the book's secret and the owner's current era.
+    """Lock the owner until the transaction ends; returns the book's secret and the owner's current
+    era.
 
     If the owner has no era, no other transaction can begin one before this transaction ends.
     """

@@ -1,4 +1,6 @@
-"""Conditions on the data of records in the server's SQL; they decide as the filter of the model does."""
+"""Conditions on the data of records in the server's SQL; they decide as the filter of the model
+does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The PostgreSQL engine: one book on a server for many processes, with all protocols of ``ports``."""
+"""The PostgreSQL engine: one book on a server for many processes, with all protocols of
+``ports``.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +136,9 @@ class PostgresEngine(Store):
         return found
 
     async def run(self, on: Session, deciding: Deciding[A]) -> A:
-        """Run a use case to its end: answer each question, then carry out its writes in order; returns its result."""
+        """Run a use case to its end: answer each question, then carry out its writes in order;
+        returns its result.
+        """
         writes: list[Write] = []
         try:
             step = next(deciding)
@@ -153,7 +157,7 @@ class PostgresEngine(Store):
     async def at_one_moment(self, work: Callable[[Engine], Awaitable[A]]) -> A:
         return await self._server.read(lambda on: work(_Moment(self, on)), whole=True, long=True)
 
-    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── jobs ──────────────────────────────────────────────────────────────────────────────────────
 
     async def lease(
         self,
@@ -170,7 +174,7 @@ class PostgresEngine(Store):
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
         return self._server.listener.when_due(wake)
 
-    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── erasure ───────────────────────────────────────────────────────────────────────────────────
 
     def upkeep_of(self, erasures: Erasures, at: datetime) -> list[Write]:
         return [scrub.mark_erasure()]
@@ -187,7 +191,7 @@ class PostgresEngine(Store):
     async def scrub(self) -> Scrubbed:
         return await scrub.scrub(self._server)
 
-    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── keeping ───────────────────────────────────────────────────────────────────────────────────
 
     async def facts(self, tenant: str | None = None) -> BookFacts:
         ((size,),) = await self._server.read(

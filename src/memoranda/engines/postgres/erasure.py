@@ -1,4 +1,6 @@
-"""Answers the questions of an erasure from the PostgreSQL tables, and carries out its writes, many rows in each statement."""
+"""Answers the questions of an erasure from the PostgreSQL tables, and carries out its writes, many
+rows in each statement.
+"""
 
 from __future__ import annotations
 

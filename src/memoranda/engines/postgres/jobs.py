@@ -15,14 +15,17 @@ from memoranda.storage import writes as w
 from memoranda.storage.job_rows import job_columns
 from memoranda.storage.rows import owner_of
 
-#: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a little wrong.
+#: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a
+#: little wrong.
 _NEAR = 3_600_000_000
 
 
 async def put(
     session: Session, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None
 ) -> None:
-    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
+    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and
+    records.
+    """
     records = [id.bytes for id in draft.records]
     await session.run("put_job", **job_columns(draft, at, id), owner=owner_no, records=records)
 
@@ -112,7 +115,9 @@ async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
 
 
 async def _lock_owner(session: Session, id: bytes, owner: int, now: int) -> bool:
-    """Try to lock an owner for a lease; False if another job of the owner is leased or being leased."""
+    """Try to lock an owner for a lease; False if another job of the owner is leased or being
+    leased.
+    """
     if not await session.value("lock_owner_for_lease", owner):
         return False
     # Checked again: another lease may have been committed since the job was chosen.

@@ -1,4 +1,6 @@
-"""Leases jobs; the job that makes vectors needs the book's exclusive lock, and must not block writers."""
+"""Leases jobs; the job that makes vectors needs the book's exclusive lock, and must not block
+writers.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ async def _lease_alone(
 ) -> Job | None:
     """Lease the job that makes vectors; None also while another transaction writes for long.
 
-    The exclusive lock waits for every write that stored a passage while the job waited; a later write puts the job again.
+    The exclusive lock waits for every write that stored a passage while the job waited; a later
+    write puts the job again.
     """
     patience = server.patience
     if await server.read(lambda s: s.one("book_is_held", patience)) is not None:

@@ -1,4 +1,6 @@
-"""Maintenance of a whole book on a server: its counts, checks of its tables, and the settings that matter for safety."""
+"""Maintenance of a whole book on a server: its counts, checks of its tables, and the settings that
+matter for safety.
+"""
 
 from __future__ import annotations
 

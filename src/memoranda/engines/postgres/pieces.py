@@ -1,4 +1,6 @@
-"""The pieces of a book on a server: rows that are equal on every engine, as copies, imports and exports read and write them."""
+"""The pieces of a book on a server: rows that are equal on every engine, as copies, imports and
+exports read and write them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ from memoranda.storage.service_questions import PutReads
 #: Pieces that are sent to the server at a time.
 _AT_ONCE = 500
 
-# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── answers ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _properties(on: Session, _: u.Properties) -> dict[str, bytes]:
@@ -95,7 +97,7 @@ async def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
     return [owner_of(*row) for row in await on.all("owners_of_tenant", question.tenant)]
 
 
-# ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writes ────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def _set_property(on: Session, write: w.SetProperty) -> None:
@@ -223,5 +225,7 @@ WRITES: Writes = {
 
 
 def writes(put_job_if_behind: PutJobIfBehind) -> Writes:
-    """Return the functions that carry out the other writes; ``put_job_if_behind`` is the open book's own."""
+    """Return the functions that carry out the other writes; ``put_job_if_behind`` is the open
+    book's own.
+    """
     return {w.Recount: partial(_recount, put_job_if_behind)}

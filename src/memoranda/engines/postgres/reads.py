@@ -1,4 +1,6 @@
-"""Answers questions about records, limited to the shelves (an owner's records with one audience) a view may see."""
+"""Answers questions about records, limited to the shelves (an owner's records with one audience) a
+view may see.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,15 @@ K = TypeVar("K")
 
 
 class ShelfState(NamedTuple):
-    """The facts about a shelf that decide if the server's index of large shelves can be used for it."""
+    """The facts about a shelf that decide if the server's index of large shelves can be used for
+    it.
+    """
 
     owner: int
     shelf: int
     passages: int
-    #: The mark up to which the server's index of a large shelf is complete; None where there is no such index.
+    #: The mark up to which the server's index of a large shelf is complete; None where there is no
+    #: such index.
     indexed: int | None
 
 
@@ -79,7 +84,9 @@ def parameters(owner: Owner, view: View) -> dict[str, Any]:
 
 
 def conditions(filter: Filter, view: View) -> tuple[str, dict[str, Any]]:
-    """Return a filter as a condition on the SQL alias ``r``, with its thread, and its parameters; the caller adds types."""
+    """Return a filter as a condition on the SQL alias ``r``, with its thread, and its parameters;
+    the caller adds types.
+    """
     condition, values = DIALECT.conditions(filter, view.at)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
@@ -96,12 +103,15 @@ class Seen(NamedTuple):
     #: A cached index with an earlier mark is invalid.
     renewed: int
     passages: int
-    #: The mark up to which the server's index of a large shelf is complete; None where there is no such index.
+    #: The mark up to which the server's index of a large shelf is complete; None where there is no
+    #: such index.
     indexed: int | None
 
 
 class Visible(NamedTuple):
-    """The shelves of an owner that a view may see, by number; the owner's number is 0 if there are none."""
+    """The shelves of an owner that a view may see, by number; the owner's number is 0 if there are
+    none.
+    """
 
     owner: int
     shelves: dict[int, Seen]
@@ -174,7 +184,9 @@ async def _scans(on: Session, question: q.ScanRecords) -> list[Page]:
 
 
 async def _scan(on: Session, asked: Scan) -> Page:
-    """Return one page in the order of ids: each shelf and type is read by its index, and the server merges them."""
+    """Return one page in the order of ids: each shelf and type is read by its index, and the server
+    merges them.
+    """
     owner, view, filter, cursor, limit = asked
     condition, values = DIALECT.conditions(filter, view.at)
     values |= {**parameters(owner, view), **start_of(filter, cursor), "limit": limit + 1}
@@ -252,7 +264,9 @@ async def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
 async def _shelves_since(
     is_searched: IsSearched, on: Session, question: q.ShelvesSince
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """Return changes of the view's shelves since the cached revisions; none for shelves that the server searches."""
+    """Return changes of the view's shelves since the cached revisions; none for shelves that the
+    server searches.
+    """
     seen = await visible(on, question.owner, question.view)
     return await _since(on, seen, question.cached, is_searched)
 
@@ -297,7 +311,9 @@ async def _since(
 async def _came(
     on: Session, owner: int, shelf: int, mark: int | None
 ) -> tuple[PassageRows, Sequence[bytes]]:
-    """Return a shelf's passages since a revision, and the ids of removed ones; a whole shelf is read in parts."""
+    """Return a shelf's passages since a revision, and the ids of removed ones; a whole shelf is
+    read in parts.
+    """
     asked = owner, shelf, mark or 0
     if mark is None:
         parts = [part async for part in on.walk_named("passages_since", *asked)]
@@ -328,7 +344,9 @@ async def _memories(on: Session, question: q.MemoriesInView) -> dict[UUID, Row]:
 
 
 def answers(is_searched: IsSearched) -> Answers:
-    """Return the functions that answer the questions about records; ``is_searched`` is the open book's own."""
+    """Return the functions that answer the questions about records; ``is_searched`` is the open
+    book's own.
+    """
     return {
         q.GetRecords: _get,
         q.ScanRecords: _scans,

@@ -38,7 +38,9 @@ class Writing(NamedTuple):
 
     @property
     def is_passage(self) -> bool:
-        """True if recall can find the record: for a new one, if it has terms; for a later version, by its type."""
+        """True if recall can find the record: for a new one, if it has terms; for a later version,
+        by its type.
+        """
         return self.put.terms is not None if self.is_new else self.put.record.type in PASSAGE_TYPES
 
 
@@ -170,7 +172,9 @@ def _audiences(writing: Writing) -> list[Audience]:
 
 
 def _shelves(added: Sequence[Writing], marked: set[Audience]) -> dict[Audience, tuple[int, int]]:
-    """Return for each shelf of new records by how much its revision increases, and how many passages are added."""
+    """Return for each shelf of new records by how much its revision increases, and how many
+    passages are added.
+    """
     shelves: dict[Audience, tuple[int, int]] = {}
     for writing in added:
         audience = writing.put.record.audience
@@ -250,6 +254,8 @@ def _entered(entry: Entry | None) -> dict[str, Any]:
 
 
 def _named(exc: asyncpg.UniqueViolationError) -> str:
-    """Return words for the record that exists already: with its id, if the server's error names it."""
+    """Return words for the record that exists already: with its id, if the server's error names
+    it.
+    """
     told = re.search(r"\\x([0-9a-f]{32})\b", str(getattr(exc, "detail", "") or ""))
     return f"record {UUID(hex=told[1])}" if told else "one of these records"

@@ -29,7 +29,8 @@ _NO_CHECKPOINT = (
 #: How often, and with which pause, to check whether older transactions have ended.
 _LOOKS, _PAUSE_SECONDS = 40, 0.25
 
-#: The smallest table: rewriting it first shows whether older transactions prevent clearing, before large tables are locked.
+#: The smallest table: rewriting it first shows whether older transactions prevent clearing, before
+#: large tables are locked.
 _SMALLEST = "book"
 
 _TABLES = """
@@ -37,7 +38,8 @@ SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnames
 WHERE n.nspname = ? AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname
 """
 
-#: Tables whose rewriting kept dead rows, because a transaction older than the given one may still read them.
+#: Tables whose rewriting kept dead rows, because a transaction older than the given one may still
+#: read them.
 _HOLDING = """
 SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = ? AND c.relkind = 'r' AND c.relname = coalesce(?::text, c.relname)
@@ -46,12 +48,16 @@ WHERE n.nspname = ? AND c.relkind = 'r' AND c.relname = coalesce(?::text, c.reln
 
 
 def mark_erasure() -> SetProperty:
-    """Return the write that marks an erasure: the mark stays until a complete scrub that began after it is noted."""
+    """Return the write that marks an erasure: the mark stays until a complete scrub that began
+    after it is noted.
+    """
     return SetProperty("erased", new_id().bytes)
 
 
 async def is_needed(server: Server) -> bool:
-    """True if the files may contain erased rows: something was erased since the last complete scrub began."""
+    """True if the files may contain erased rows: something was erased since the last complete scrub
+    began.
+    """
     (row,) = await server.read(lambda s: s.all("needs_scrub"), whole=True)
     return bool(row[0])
 
@@ -96,7 +102,9 @@ class _Scrubbing:
         return Scrubbed()
 
     async def _cleared(self, tables: Sequence[str]) -> bool:
-        """Rewrite tables until no old rows are left in them; False if an older transaction prevents it for too long."""
+        """Rewrite tables until no old rows are left in them; False if an older transaction prevents
+        it for too long.
+        """
         left = tables
         for look in range(_LOOKS):
             if look:

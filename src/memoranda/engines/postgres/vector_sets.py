@@ -1,4 +1,6 @@
-"""Sets of vectors in the PostgreSQL tables, and the search terms and uses that are stored beside records."""
+"""Sets of vectors in the PostgreSQL tables, and the search terms and uses that are stored beside
+records.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def _columns(passages: Sequence[Row]) -> tuple[list[int], list[int]]:
 
 
 async def remark(on: Session, touched: Sequence[Row]) -> list[ShelfState]:
-    """Increase the revisions of the shelves of these passages, so that indexes in memory fetch the passages again."""
+    """Increase the revisions of the shelves of these passages, so that indexes in memory fetch the
+    passages again.
+    """
     shelves: dict[int, ShelfState] = {}
     while touched:
         moved_away: list[bytes] = []
@@ -78,7 +82,8 @@ async def remark(on: Session, touched: Sequence[Row]) -> list[ShelfState]:
             marked = {row[0] for row in await on.all("mark_records", moved[0], owner, shelf, ids)}
             moved_away += [id for id in ids if id not in marked]
             shelves[shelf] = ShelfState(owner, shelf, moved[1], moved[2])
-        # Another transaction moved these to other shelves after they were looked up: look them up again.
+        # Another transaction moved these to other shelves after they were looked up: look them up
+        # again.
         touched = await on.all("where_passages_are", moved_away) if moved_away else []
     return list(shelves.values())
 
@@ -141,8 +146,8 @@ async def _put_vectors(on: Session, write: w.PutVectors) -> None:
 async def _remove_set(on: Session, write: w.RemoveSet) -> None:
     """Remove a set with its vectors and its waiting job.
 
-    The table of its index for large shelves loses its rows by foreign key; upkeep drops that table later, because a
-    drop waits for all transactions that read vectors.
+    The table of its index for large shelves loses its rows by foreign key; upkeep drops that table
+    later, because a drop waits for all transactions that read vectors.
     """
     await on.run("delete_vectors_of_set", set=write.set.key)
     await on.run("delete_vector_set", write.set.key)

@@ -218,7 +218,9 @@ def add_entry(on: Session, owner_no: int, entry: Entry) -> None:
 
 
 class Storing:
-    """Stores records of one owner at one ledger position; the revision of each shelf that it changes increases once."""
+    """Stores records of one owner at one ledger position; the revision of each shelf that it
+    changes increases once.
+    """
 
     def __init__(self, on: Session, owner_no: int, write: w.StoreRecords) -> None:
         self._on = on
@@ -240,7 +242,9 @@ class Storing:
                 self._update(put, row)
 
     def _shelf(self, audience: Audience) -> int:
-        """Return the number of the owner's shelf for an audience; make the shelf if there is none."""
+        """Return the number of the owner's shelf for an audience; make the shelf if there is
+        none.
+        """
         found = self._on.shelves.get(audience)
         if found is None:
             columns = audience_columns(audience)

@@ -34,7 +34,8 @@ from memoranda.model.values import utc_now
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Question, Write, run
 
-#: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
+#: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a
+#: larger one.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
 
 _READ_ELSEWHERE = "another process is reading; the worker clears the log when it is done"
@@ -127,7 +128,7 @@ class SqliteEngine(Store):
 
         return await self._file.write(work)
 
-    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── erasure ───────────────────────────────────────────────────────────────────────────────────
 
     def upkeep_of(self, erasures: Erasures, at: datetime) -> list[Write]:
         return erasure.upkeep_of(erasures, at)
@@ -156,13 +157,17 @@ class SqliteEngine(Store):
         )
 
     async def _clear(self) -> str:
-        """Clear the file of erased data now if it is small; otherwise report that a worker will do it."""
+        """Clear the file of erased data now if it is small; otherwise report that a worker will do
+        it.
+        """
         if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
             return "the file is large; the worker rewrites it without what was erased"
         return (await self.scrub()).pending_because
 
     async def scrub(self) -> Scrubbed:
-        """Rewrite the file and empty its log: deleted rows may still have copies in unused parts of pages."""
+        """Rewrite the file and empty its log: deleted rows may still have copies in unused parts of
+        pages.
+        """
         waiting = await self._waiting_scrub()
         if not await self._file.checkpoint():
             return Scrubbed(_READ_ELSEWHERE)
@@ -175,10 +180,12 @@ class SqliteEngine(Store):
         return Scrubbed()
 
     async def _waiting_scrub(self) -> tuple[bytes, int] | None:
-        """Return the id and the generation of the job that clears the file; None if there is nothing to clear."""
+        """Return the id and the generation of the job that clears the file; None if there is
+        nothing to clear.
+        """
         return await self._file.read(lambda c: c.execute(sql("scrub_waiting")).fetchone())
 
-    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── keeping ───────────────────────────────────────────────────────────────────────────────────
 
     async def facts(self, tenant: str | None = None) -> BookFacts:
         counts = asdict(await self.counts(tenant))
@@ -202,16 +209,17 @@ class SqliteEngine(Store):
             **counts,
         )
 
-    # ── copies ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── copies ────────────────────────────────────────────────────────────────────────────────────
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
         is_copy = await super().arrive(arrival, secret)
         if is_copy and await self._waiting_scrub() is not None:
-            # What was forgotten since an earlier run copied it leaves the file with the rest of that copy.
+            # What was forgotten since an earlier run copied it leaves the file with the rest of
+            # that copy.
             await self.scrub()
         return is_copy
 
-    # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── copies of itself ──────────────────────────────────────────────────────────────────────────
 
     async def backup(
         self, target: Path, progress: Progress | None = None, prove: Prove | None = None
@@ -233,7 +241,9 @@ class SqliteEngine(Store):
         return removed
 
     async def known_backups(self) -> tuple[str, ...]:
-        """Return the book's own backups that still exist, including those made before an upgrade."""
+        """Return the book's own backups that still exist, including those made before an
+        upgrade.
+        """
         return await self._file.read(lambda c: maintenance.known_backups(c, self._path, utc_now()))
 
 

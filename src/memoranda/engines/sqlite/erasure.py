@@ -27,7 +27,9 @@ SCRUB = JobDraft(kind="scrub", key="file")
 
 
 def upkeep_of(erasures: Erasures, at: datetime) -> list[Write]:
-    """Return the jobs of an erasure; one notes it beside the book's backups, so that a restored one is erased too."""
+    """Return the jobs of an erasure; one notes it beside the book's backups, so that a restored one
+    is erased too.
+    """
     payload: dict[str, object] = {"records": [str(id) for id in erasures.records]}
     if erasures.redactions:
         payload["redactions"] = dump_redactions(erasures.redactions)

@@ -28,7 +28,9 @@ def put(
     at: datetime,
     id: UUID | None = None,
 ) -> None:
-    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
+    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and
+    records.
+    """
     records = json.dumps([id.hex for id in draft.records])
     values = {**job_columns(draft, at, id), "owner": owner_no, "records": records}
     connection.execute(sql("put_job"), values)

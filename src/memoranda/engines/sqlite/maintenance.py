@@ -101,7 +101,9 @@ def backups(connection: sqlite3.Connection, now: datetime) -> list[str]:
 
 
 def known_backups(connection: sqlite3.Connection, place: Path, now: datetime) -> tuple[str, ...]:
-    """Return the book's backups, including those made before an upgrade, and the partial files of killed ones."""
+    """Return the book's backups, including those made before an upgrade, and the partial files of
+    killed ones.
+    """
     noted = backups(connection, now)
     pattern = f"{glob.escape(place.name)}.v*.backup"
     upgraded = [str(path.resolve()) for path in sorted(place.parent.glob(pattern))]

@@ -1,4 +1,6 @@
-"""The pieces of a book in SQLite: rows that are equal on every engine, as copies, imports and exports read and write them."""
+"""The pieces of a book in SQLite: rows that are equal on every engine, as copies, imports and
+exports read and write them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ from memoranda.storage.service_questions import PutReads
 
 _UPKEEP = json.dumps(OWN_UPKEEP)
 
-# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── answers ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def properties(on: Session, _: u.Properties | None = None) -> dict[str, bytes]:
@@ -105,7 +107,7 @@ def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
     return [owner_of(*row) for row in on.all("owners_of_tenant", question.tenant)]
 
 
-# ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── writes ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _set_property(on: Session, write: w.SetProperty) -> None:

@@ -1,4 +1,6 @@
-"""Answers questions about records, limited to the shelves (passages or records of one audience) a view may see."""
+"""Answers questions about records, limited to the shelves (passages or records of one audience) a
+view may see.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +131,8 @@ def _told(
     """Return the records, by any key, without the ids in them that the view may not see."""
     found = unexpired(view, found)
     ids = [id.bytes for id in mentioned(view, found.values())]
-    # Another owner's record reads like one that never was: its id stays, as every id does that nobody has.
+    # Another owner's record reads like one that never was: its id stays, as every id does that
+    # nobody has.
     rows = _in_shelves(on, "out_of_view", ids, shelves, *list(shelves)[:1])
     unseen = frozenset(UUID(bytes=row[0]) for row in rows)
     return {id: without_ids(record, unseen) for id, record in found.items()} if unseen else found
@@ -193,7 +196,8 @@ def _merged(
         for shelf in shelves
         for type_ in sorted(RecordType if filter.types is None else filter.types)
     ]
-    # No name holds what is merged: it ends here, whatever goes wrong below, and not once the connection is closed.
+    # No name holds what is merged: it ends here, whatever goes wrong below, and not once the
+    # connection is closed.
     return list(
         islice(
             heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first),
@@ -203,7 +207,9 @@ def _merged(
 
 
 def stream(filter: Filter, type: RecordType, condition: str) -> str:
-    """Return the statement that reads one type of a shelf in the order of ids, through the index with the fewest rows."""
+    """Return the statement that reads one type of a shelf in the order of ids, through the index
+    with the fewest rows.
+    """
     text = sql(statement_of(filter))
     if few := DIALECT.few(filter, frozenset({type})):
         text = text.replace("FROM records AS r", f"FROM records AS r INDEXED BY {few[0]}")
@@ -268,7 +274,9 @@ def _passages(
     question: q.NewestPassages | q.CountKinds,
     **values: Any,
 ) -> Iterator[sqlite3.Cursor]:
-    """Yield the rows of a statement about the passages that meet a filter, for each shelf and type."""
+    """Yield the rows of a statement about the passages that meet a filter, for each shelf and
+    type.
+    """
     condition, given = _conditions(question.filter, question.view)
     if question.filter.thread is not None:
         condition += " AND r.thread = :thread"

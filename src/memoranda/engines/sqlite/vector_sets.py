@@ -1,4 +1,6 @@
-"""Sets of vectors in the SQLite tables, and the search terms and uses that are stored beside records."""
+"""Sets of vectors in the SQLite tables, and the search terms and uses that are stored beside
+records.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def _reworded_among(on: Session, question: u.RewordedAmong) -> dict[UUID, int]:
 
 
 def _remark(on: Session, touched: Sequence[Place]) -> None:
-    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
+    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes
+    fetch them again.
+    """
     marks = {
         shelf: on.value("move_mark", shelf)
         for shelf in dict.fromkeys(place.shelf for place in touched)

@@ -1,1 +1,3 @@
-"""Extracts statements from a conversation: by rules, or by a language model whose answers are checked."""
+"""Extracts statements from a conversation: by rules, or by a language model whose answers are
+checked.
+"""

@@ -1,4 +1,6 @@
-"""A model's answer: its parts as pydantic models, which are the JSON Schema, the check, and the reasons why an entry goes back."""
+"""A model's answer: its parts as pydantic models, which are the JSON Schema, the check, and the
+reasons why an entry goes back.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ Texts = Annotated[list[str], BeforeValidator(_listed)]
 
 
 class Part(BaseModel):
-    """An object in an answer; a field that is null is left out, and one that it does not have is not read."""
+    """An object in an answer; a field that is null is left out, and one that it does not have is
+    not read.
+    """
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True, protected_namespaces=())
 
@@ -160,7 +164,8 @@ class Report(Protocol):
 
 
 def parts_of(given: Mapping[Any, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
-    """Return an answer's parts, the names of unknown ones with content, and those of a model's remarks.
+    """Return an answer's parts, the names of unknown ones with content, and those of a model's
+    remarks.
 
     A single entry stands for a list of one.
     """
@@ -181,7 +186,9 @@ def parts_of(given: Mapping[Any, Any]) -> tuple[dict[str, Any], list[str], list[
 
 
 def entry_of(model: type[Part], given: Mapping[str, Any], report: Report) -> dict[str, Any] | None:
-    """Return an entry with its own fields; a field that is not valid is left out and reported, None if it is needed."""
+    """Return an entry with its own fields; a field that is not valid is left out and reported, None
+    if it is needed.
+    """
     names = {field.alias or name for name, field in model.model_fields.items()}
     for name in sorted(map(str, given.keys() - names))[:_MOST_REPORTED]:
         report(
@@ -205,7 +212,9 @@ def entry_of(model: type[Part], given: Mapping[str, Any], report: Report) -> dic
 
 
 def _dropped(given: dict[str, Any], place: Sequence[str | int], model: type[Part]) -> bool:
-    """Take a fault out of an entry: the quote, the item of a list, or the field; False if the entry needs it."""
+    """Take a fault out of an entry: the quote, the item of a list, or the field; False if the entry
+    needs it.
+    """
     if not place:
         return False
     first = str(place[0])
@@ -234,7 +243,9 @@ def _dropped(given: dict[str, Any], place: Sequence[str | int], model: type[Part
 def schema_of_parts(
     parts: Sequence[str], inserted: Sequence[str], patched: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the JSON Schema of an answer with these parts; notes may follow the ``inserted`` schemas."""
+    """Return the JSON Schema of an answer with these parts; notes may follow the ``inserted``
+    schemas.
+    """
     whole = Answer.model_json_schema(by_alias=True)
     defined = {name: _plain(inner) for name, inner in whole["$defs"].items()}
     for name, allowed in (("Note", inserted), ("Patch", [*patched, *inserted])):
@@ -255,7 +266,9 @@ def schema_of_parts(
 
 
 def _plain(given: Any) -> Any:
-    """Return a schema without titles, defaults and descriptions: the instructions have them, and tokens are paid."""
+    """Return a schema without titles, defaults and descriptions: the instructions have them, and
+    tokens are paid.
+    """
     if isinstance(given, list):
         return [_plain(one) for one in given]
     if not isinstance(given, dict):
@@ -271,7 +284,9 @@ def _plain(given: Any) -> Any:
 
 
 def _inlined(given: Any, defined: Mapping[str, Any]) -> Any:
-    """Return a schema with its definitions in their places, except the sources, which all parts share."""
+    """Return a schema with its definitions in their places, except the sources, which all parts
+    share.
+    """
     if isinstance(given, list):
         return [_inlined(one, defined) for one in given]
     if not isinstance(given, dict):

@@ -1,4 +1,6 @@
-"""Attribution: did the user say a statement, or was it recalled, claimed by the assistant, or read from a stranger?"""
+"""Attribution: did the user say a statement, or was it recalled, claimed by the assistant, or read
+from a stranger?
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,9 @@ class Attribution:
         return _refused(found, "claimed") if about_user or directs else Verdict(found)
 
     def is_repeated(self, statement: str, cited: Sequence[Message]) -> bool:
-        """True if a user repeated a memory in their own words; hearing it from the assistant is not enough."""
+        """True if a user repeated a memory in their own words; hearing it from the assistant is not
+        enough.
+        """
         words, cited = self._words(statement), self._heard(cited)
         for message in cited:
             if not is_from_user(message):
@@ -161,7 +165,9 @@ class Attribution:
         return self._answers(words, [message for message in cited if is_from_user(message)])
 
     def is_ended(self, statement: str, cited: Sequence[Message]) -> bool:
-        """True if a user's words take a memory back; a short reply may name it by the turn that it answers."""
+        """True if a user's words take a memory back; a short reply may name it by the turn that it
+        answers.
+        """
         words, cited = self._words(statement), self._heard(cited)
         for message in cited:
             if not is_from_user(message):
@@ -195,7 +201,9 @@ class Attribution:
         return subject if subject and comparable_text(subject) not in self._owner_names else None
 
     def is_from_stranger(self, statement: str, cited: Sequence[Message] = ()) -> bool:
-        """True if a tool result or a web page contains a statement, or what it adds to the cited words of others."""
+        """True if a tool result or a web page contains a statement, or what it adds to the cited
+        words of others.
+        """
         words = self._words(statement)
         said = "\n".join(
             own_words(message.content) for message in cited if message.trust not in STRANGERS
@@ -203,7 +211,9 @@ class Attribution:
         return bool(self._strangers.bearing(words)) or self._strangers.adds_order(words, said)
 
     def is_strangers_occasion(self, occasion: str, cited: Sequence[Message]) -> bool:
-        """True if the occasions that a note is for come from tools and pages, and not half of them from the user."""
+        """True if the occasions that a note is for come from tools and pages, and not half of them
+        from the user.
+        """
         words = self._words(occasion)
         if words.share(self._user_said) >= OWN_COVERAGE and not self._strangers.adds_order(
             words, self._user_said
@@ -212,7 +222,9 @@ class Attribution:
         return self.is_from_stranger(occasion, cited)
 
     def is_lesson_of_strangers(self, line: str, cited: Sequence[Message]) -> bool:
-        """True if a line of experience comes from tools and pages, rather than from what user and assistant said."""
+        """True if a line of experience comes from tools and pages, rather than from what user and
+        assistant said.
+        """
         others = [message for message in cited if message.trust not in STRANGERS]
         if not others or self.is_from_stranger(line, others):
             return True
@@ -226,7 +238,9 @@ class Attribution:
         return words.share(told) < OWN_COVERAGE and not translated
 
     def _heard(self, cited: Sequence[Message]) -> list[Message]:
-        """Return cited messages without what only points into a turn that was shown cut: nobody knows what it means."""
+        """Return cited messages without what only points into a turn that was shown cut: nobody
+        knows what it means.
+        """
         heard = (_without_pointing(one) if one.id in self._blind else one for one in cited)
         return [one for one in heard if one.content.strip()]
 
@@ -260,7 +274,8 @@ class Attribution:
         ):
             return Trust.USER
         question = "\n".join(self._question(one) for one in own if says_yes(one.content))
-        # A yes to the end of something ends what the question is about, although a tool has told how it began.
+        # A yes to the end of something ends what the question is about, although a tool has told
+        # how it began.
         ends = bool(question) and ends_something(words.text) and ends_something(question)
         ends = ends and not (
             self._strangers.adds_order(words, said) or self._strangers.ends_too(words)
@@ -287,7 +302,9 @@ class Attribution:
     def _beside_strangers(
         self, words: Words, stated: str, reported: Sequence[Message], directs: bool, thanked: bool
     ) -> Trust:
-        """Return the trust of a statement if tools or pages were read beside the user's words and none of them contains it."""
+        """Return the trust of a statement if tools or pages were read beside the user's words and
+        none of them contains it.
+        """
         strange = lowest([self._strangers.trust, *(message.trust for message in reported)])
         if words.supported(stated) and not thanked:
             told = "\n".join(message.content for message in reported)
@@ -309,7 +326,9 @@ class Attribution:
     def _beside_assistant(
         self, words: Words, stated: str, answered: bool, directs: bool, shown: Sequence[str]
     ) -> Trust:
-        """Return the trust of a statement if only the user's and the assistant's words and recalled memories were read."""
+        """Return the trust of a statement if only the user's and the assistant's words and recalled
+        memories were read.
+        """
         if words.supported(stated) and not shown:
             return Trust.USER
         if self._is_translated(words, stated):
@@ -340,7 +359,9 @@ class Attribution:
         )
 
     def _reported(self, words: Words, cited: Sequence[Message]) -> Trust:
-        """Return the trust of a statement that cites no user: that of a stranger whose words the assistant repeats."""
+        """Return the trust of a statement that cites no user: that of a stranger whose words the
+        assistant repeats.
+        """
         trust = lowest(message.trust for message in cited)
         if trust in STRANGERS or not self._strangers or not self._strangers.repeated(words):
             return trust if trust not in _SPEAKERS else Trust.ASSISTANT
@@ -355,13 +376,17 @@ class Attribution:
 
     @staticmethod
     def _is_translated(words: Words, stated: str) -> bool:
-        """True if statement and cited words differ in language, and the words are enough to carry the statement."""
+        """True if statement and cited words differ in language, and the words are enough to carry
+        the statement.
+        """
         return languages_differ(words.text, stated) and Words(stated).size >= max(
             3, words.size // 2
         )
 
     def _guesses(self, words: Words, own: Sequence[Message]) -> bool:
-        """True if a statement has words of a turn that these messages answer, from a part of it that was not shown."""
+        """True if a statement has words of a turn that these messages answer, from a part of it
+        that was not shown.
+        """
         hidden = "\n".join(self._blind[one.id] for one in own if one.id in self._blind)
         return (
             bool(hidden)
@@ -369,14 +394,18 @@ class Attribution:
         )
 
     def _question(self, message: Message) -> str:
-        """Return the assistant's turn that a message answers, if it asks something; else an empty text."""
+        """Return the assistant's turn that a message answers, if it asks something; else an empty
+        text.
+        """
         before = self._before.get(message.id)
         if before is None or before.role != "assistant" or not asks(before.content):
             return ""
         return before.content
 
     def _answers(self, words: Words, own: Sequence[Message]) -> bool:
-        """True if a user answers an assistant's question with anything but no, and the question contains the statement."""
+        """True if a user answers an assistant's question with anything but no, and the question
+        contains the statement.
+        """
         return any(
             bears(self._question(message), words) for message in own if not says_no(message.content)
         )

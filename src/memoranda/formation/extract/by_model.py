@@ -1,4 +1,6 @@
-"""Reads a model's answers: checks them against what the model saw, and combines an answer with its corrections."""
+"""Reads a model's answers: checks them against what the model saw, and combines an answer with its
+corrections.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ def read_answer(
     limits: Limits = Limits(),  # noqa: B008
     earlier: str = "",
 ) -> Formed:
-    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in ``left_out``.
+    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in
+    ``left_out``.
 
     ``earlier`` has the model's earlier answers to the same question.
     """
@@ -154,7 +157,9 @@ class _AnswerReader:
                 self._take_back(f"{part}[{place}]", entry)
 
     def _take_back(self, at: str, note: Mapping[str, Any]) -> None:
-        """Take back what a note that is not kept would have ended: "don't keep the code" ends the memory of the code."""
+        """Take back what a note that is not kept would have ended: "don't keep the code" ends the
+        memory of the code.
+        """
         for memory in note.get("supersedes", ()):
             denied = self._notes.retraction(at, {"memory": memory, "sources": note.get("sources")})
             if denied is not None:
@@ -238,7 +243,9 @@ def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Lim
 def next_request(
     prompt: Prompt, answers: Sequence[ModelAnswer], faults: Sequence[str], largest: int
 ) -> ModelRequest:
-    """Return the next request to the model; after a faulty answer it contains this answer and its faults."""
+    """Return the next request to the model; after a faulty answer it contains this answer and its
+    faults.
+    """
     earlier = (
         (Earlier(answer=answers[-1].text, faults=tuple(faults)),) if answers and faults else ()
     )
@@ -269,7 +276,9 @@ def _with_new(
 def _with_notes(
     first: tuple[Draft, ...], again: tuple[Draft, ...], mended: bool, patched: bool
 ) -> tuple[Draft, ...]:
-    """Return the notes with those of the newer answer; of a document that both change, the newer change."""
+    """Return the notes with those of the newer answer; of a document that both change, the newer
+    change.
+    """
     newer = [n for n in again if (patched if n.changed_by else mended) and n not in first]
     changed = {n.carries for n in newer if n.changed_by}
     # The model gives a note again with what it corrected in it.
@@ -284,7 +293,9 @@ def _with_notes(
 def _with_operations(
     first: tuple[ProfilePatch, ...], again: tuple[ProfilePatch, ...]
 ) -> tuple[ProfilePatch, ...]:
-    """Return the patches with those operations of the newer answer that the older one does not have."""
+    """Return the patches with those operations of the newer answer that the older one does not
+    have.
+    """
     found = {patch.schema_name: patch for patch in first}
     for patch in again:
         held = found.get(patch.schema_name)
@@ -293,7 +304,9 @@ def _with_operations(
 
 
 def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
-    """Replace the parts that had faults with those of the newer answer, whose other parts are ignored."""
+    """Replace the parts that had faults with those of the newer answer, whose other parts are
+    ignored.
+    """
     everything = "" in wanting
 
     def mended(part: str) -> bool:

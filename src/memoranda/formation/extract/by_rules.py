@@ -93,7 +93,8 @@ def _said_after(message: Message, earlier: Sequence[str]) -> tuple[str, ...]:
 def formed_by_rules(
     reading: Reading, limits: Limits, texts: Mapping[UUID, str] | None = None
 ) -> Formed:
-    """Extract what users state about themselves in the new messages, and what they take back, each with its source.
+    """Extract what users state about themselves in the new messages, and what they take back, each
+    with its source.
 
     ``texts`` are the messages that the candidates of the reading were formed from.
     """
@@ -322,7 +323,9 @@ def _cited(message: Message, span: tuple[int, int]) -> Cited:
 
 
 def _patches(reading: Reading, found: _Found) -> Iterator[ProfilePatch]:
-    """Yield a patch of the user's profile: statements that always hold are added, what was taken back is removed."""
+    """Yield a patch of the user's profile: statements that always hold are added, what was taken
+    back is removed.
+    """
     if reading.due(PROFILE.name) is None:
         return
     patch = _Patch(reading.profile(PROFILE.name))
@@ -359,7 +362,9 @@ def _ended(found: _Found) -> Iterator[tuple[Message, Known, tuple[int, int]]]:
 
 
 class _Patch:
-    """A patch of the user's profile as it grows; an operation that changes nothing, or fails, is left out."""
+    """A patch of the user's profile as it grows; an operation that changes nothing, or fails, is
+    left out.
+    """
 
     def __init__(self, document: ProfileDocument | None) -> None:
         self._body: dict[str, Any] = {} if document is None else document.body

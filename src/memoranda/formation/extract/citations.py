@@ -1,4 +1,6 @@
-"""Citations: the sources and quotes that a model names, checked against what it saw, and the problems of its answer."""
+"""Citations: the sources and quotes that a model names, checked against what it saw, and the
+problems of its answer.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ class Citations:
         self._prompt = prompt
 
     def read(self, given: Sequence[Mapping[str, str]] | None, report: Report) -> Sourced:
-        """Return the cited messages that are new and contain the words quoted from them; report all other citations."""
+        """Return the cited messages that are new and contain the words quoted from them; report all
+        other citations.
+        """
         given = given or []
         found: dict[str, tuple[Message, Cited]] = {}
         if len(given) > MOST_SOURCES:
@@ -76,7 +80,8 @@ class Citations:
             if cited is not None and (handle not in found or not found[handle][1].quote):
                 found[handle] = cited
         if not found:
-            # The model can correct a wrong handle. Entries that cite only context or wrong quotes stay out.
+            # The model can correct a wrong handle. Entries that cite only context or wrong quotes
+            # stay out.
             strange = not any(
                 one["message"] in self._prompt.messages for one in given[:MOST_SOURCES]
             )
@@ -142,7 +147,9 @@ def from_user(cited: Sourced) -> Sourced:
 
 
 def text_of(given: Any) -> str:
-    """Return a text stripped of whitespace and unstorable characters; empty if no text was given."""
+    """Return a text stripped of whitespace and unstorable characters; empty if no text was
+    given.
+    """
     if not isinstance(given, str):
         return ""
     return given.replace("\x00", "").encode("utf-8", "ignore").decode().strip()

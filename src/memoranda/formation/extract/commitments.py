@@ -1,4 +1,6 @@
-"""Commitments: what the assistant promised on a user's request, and the words that say that it is done."""
+"""Commitments: what the assistant promised on a user's request, and the words that say that it is
+done.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Commitments:
         return _promise(cited) is not None
 
     def request_of(self, cited: Sequence[Message]) -> Message | None:
-        """Return the user's message that the promise among the cited messages answers; None if there is none."""
+        """Return the user's message that the promise among the cited messages answers; None if
+        there is none.
+        """
         promise = _promise(cited)
         if promise is None:
             return None
@@ -57,7 +61,9 @@ class Commitments:
         )
 
     def judge(self, content: str, cited: Sequence[Message]) -> Verdict:
-        """Decide if a promise may be kept: it answers a user, and repeats no tool's or page's words."""
+        """Decide if a promise may be kept: it answers a user, and repeats no tool's or page's
+        words.
+        """
         promise, request = _promise(cited), self.request_of(cited)
         if promise is None or request is None:
             reason = "a commitment cites what the assistant promised in answer to a user"
@@ -99,7 +105,9 @@ class Commitments:
 
     @staticmethod
     def closing(cited: Sourced) -> Sourced:
-        """Return those citations in which the user or the assistant says that a commitment is done or dropped."""
+        """Return those citations in which the user or the assistant says that a commitment is done
+        or dropped.
+        """
         return [(message, one) for message, one in cited if _says_done(message, one.quote)]
 
 

@@ -1,4 +1,6 @@
-"""Adds the day to relative words in a note's content: "went yesterday" becomes "went yesterday (7 May 2023)"."""
+"""Adds the day to relative words in a note's content: "went yesterday" becomes "went yesterday (7
+May 2023)".
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from memoranda.formation.times.time_context import Role, Saying
 from memoranda.formation.times.time_reader import Expression, best_lexicons, expressions, tense_of
 from memoranda.model.memories import DaySpan, Granularity
 
-#: Tokens of times that mean something else on another day, and of times that name a day, a month or a year.
+#: Tokens of times that mean something else on another day, and of times that name a day, a month or
+#: a year.
 _RELATIVE: Final = re.compile(r"DAY:|AGO|HENCE|LAST|NEXT|THIS|COMING|SOON")
 _NAMED: Final = re.compile(r"(?:M|DATE|SLASHED|Y|HOL|KW|DECADE):")
 #: Signs that part a time from its day: "yesterday, 7 May", but not "May 7, 2023".
@@ -29,7 +32,8 @@ _SLIP: Final = timedelta(days=31)
 def dated(
     content: str, cited: Sourced, happened: DaySpan | None, report: Report, *, longest: int
 ) -> str:
-    """Return the content with a day in brackets behind relative words that have none; report a day that contradicts them.
+    """Return the content with a day in brackets behind relative words that have none; report a day
+    that contradicts them.
 
     Words that cannot be read, or whose message is not known, stay as they are.
     """
@@ -75,7 +79,9 @@ def _has_year(one: Expression) -> bool:
 
 
 def _is_relative(one: Expression, text: str) -> bool:
-    """True if a time needs the day on which it was said; a bare weekday may be said of every week."""
+    """True if a time needs the day on which it was said; a bare weekday may be said of every
+    week.
+    """
     words = text[one.start : one.end]
     if words.endswith(("'s", "’s")) or text[one.end :].startswith(("'s", "’s")):
         return False
@@ -88,7 +94,9 @@ def _is_relative(one: Expression, text: str) -> bool:
 def _days(
     words: str, one: Expression, cited: Sourced, lexicon: Lexicon, happened: DaySpan | None
 ) -> DaySpan | None:
-    """Return the days of relative words: as of the message that has them, else as of the only day of all messages."""
+    """Return the days of relative words: as of the message that has them, else as of the only day
+    of all messages.
+    """
     holding = [message for message, _ in cited if contains_words(message, words)]
     said = [
         message.observed_at.astimezone(UTC)
@@ -102,7 +110,8 @@ def _days(
     days = None if read is None else read.days
     if any(map(_RELATIVE.match, one.tokens)) or one.tokens[0] == "IN":
         return days
-    # "On Friday" may be said of every Friday: it is a day only if the message says that it happened on one.
+    # "On Friday" may be said of every Friday: it is a day only if the message says that it happened
+    # on one.
     is_weekday = happened is not None and happened.after - happened.first == _DAY
     named = next((int(token[3:]) for token in one.tokens if token.startswith("WD:")), None)
     return (

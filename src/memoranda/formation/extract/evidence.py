@@ -1,4 +1,6 @@
-"""Compares the words of a statement with the texts it may come from: whose words does it add to what was shown?"""
+"""Compares the words of a statement with the texts it may come from: whose words does it add to
+what was shown?
+"""
 
 from __future__ import annotations
 
@@ -77,8 +79,8 @@ class Words:
     def adds(self, said: str, shown: str, *, ended: bool = False) -> bool:
         """True if what the words add to a text that was shown is in what was said.
 
-        If the statement ends that text, it is enough that what was said names anything of the statement; and if it only
-        leaves something of that text out, that what was said names that.
+        If the statement ends that text, it is enough that what was said names anything of the
+        statement; and if it only leaves something of that text out, that what was said names that.
         """
         terms, told = terms_of_text(shown), terms_of_text(said)
         new = [forms for forms in self.forms if forms.isdisjoint(terms)]
@@ -179,7 +181,9 @@ clears_with_similarity(terms_of_text, with_verbs)
 
 
 def languages_differ(one: str, other: str) -> bool:
-    """True if two texts are in different languages, as far as their letters and common words tell."""
+    """True if two texts are in different languages, as far as their letters and common words
+    tell.
+    """
     first, second = _language(one), _language(other)
     return bool(first and second) and first != second
 

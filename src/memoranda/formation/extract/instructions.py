@@ -31,7 +31,9 @@ _COMPOUND: Final = frozenset({"properties", "$ref", "anyOf", "oneOf", "allOf", "
 
 
 def instructions(schemas: Sequence[WantedSchema], kinds: Sequence[str] = tuple(_KINDS)) -> str:
-    """Return the instructions; they are the same for every conversation of an agent with these schemas and kinds."""
+    """Return the instructions; they are the same for every conversation of an agent with these
+    schemas and kinds.
+    """
     parts = [
         _PROMPT.sections["task"]
         .replace("@QUOTE", str(QUOTE_LENGTH))
@@ -70,7 +72,9 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
 
 
 def summary_instructions(last: str) -> str:
-    """Return what a model is told of the summary that it writes; ``last`` is the handle of the last message in it."""
+    """Return what a model is told of the summary that it writes; ``last`` is the handle of the last
+    message in it.
+    """
     return _PROMPT.sections["summary"].replace("@LAST", last)
 
 
@@ -156,7 +160,9 @@ def _type(field: Mapping[str, Any]) -> str | None:
 
 
 def _own_words(schema: WantedSchema) -> str:
-    """Return what a tenant says of a built-in schema, if that is not what the instructions say already."""
+    """Return what a tenant says of a built-in schema, if that is not what the instructions say
+    already.
+    """
     usual = DEFAULTS[schema.name]
     own = [
         given

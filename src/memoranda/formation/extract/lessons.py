@@ -1,4 +1,6 @@
-"""Reads the lines of experience in a model's answer: what is new, and what says a shown line again."""
+"""Reads the lines of experience in a model's answer: what is new, and what says a shown line
+again.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class LessonReader:
         self._problems = problems
 
     def lesson(self, at: str, given: dict[str, Any]) -> Lesson | None:
-        """Return a line of experience, with the shown line that it repeats; otherwise report why not."""
+        """Return a line of experience, with the shown line that it repeats; otherwise report why
+        not.
+        """
         report = self._problems.reporter(at)
         shown = self._shown(given.get("repeats"), report)
         field, line = given.get("field"), text_of(given.get("line"))

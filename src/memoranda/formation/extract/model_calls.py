@@ -1,4 +1,6 @@
-"""Calls language models within budgets; each answer is stored with its job before it is used, to be paid only once."""
+"""Calls language models within budgets; each answer is stored with its job before it is used, to be
+paid only once.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,12 @@ from memoranda.text.token_count import estimate
 
 
 class Portion(Value):
-    """A portion (the part of a thread that one prompt covers) as it was read, and the model's answers so far."""
+    """A portion (the part of a thread that one prompt covers) as it was read, and the model's
+    answers so far.
+    """
 
-    #: The version of the prompt that the answers were given to; for another version they are not used.
+    #: The version of the prompt that the answers were given to; for another version they are not
+    #: used.
     form: int = PROMPT_VERSION
     #: The thread's watermark when it was read.
     after: int
@@ -48,7 +53,9 @@ class Portion(Value):
 
     @classmethod
     def kept_with(cls, job: Job, after: int) -> Self | None:
-        """Return the portion stored with a job; None unless it begins after message ``after`` in the current format."""
+        """Return the portion stored with a job; None unless it begins after message ``after`` in
+        the current format.
+        """
         if job.kept is None:
             return None
         try:
@@ -69,7 +76,9 @@ class Portion(Value):
         return max(message.seq for message in self.reading.new)
 
     def record_ids(self) -> tuple[UUID, ...]:
-        """Return the ids of all records that the portion contains; erasing one of them deletes the portion."""
+        """Return the ids of all records that the portion contains; erasing one of them deletes the
+        portion.
+        """
         reading = self.reading
         return (
             reading.thread.id,
@@ -80,7 +89,9 @@ class Portion(Value):
         )
 
     def _ids_of(self, document: ProfileDocument) -> Iterator[UUID]:
-        """Yield the ids of what a document shows: its own where it is stored, and the memories of its bound fields."""
+        """Yield the ids of what a document shows: its own where it is stored, and the memories of
+        its bound fields.
+        """
         if document.version != UNSTORED:
             yield document.id
         schema = next(
@@ -90,7 +101,9 @@ class Portion(Value):
             yield from all_of({name: document.grounds.get(name, ())})
 
     def ledger_note(self) -> Mapping[str, Any]:
-        """Return the note for the ledger (the log of all changes): what the model's answers used."""
+        """Return the note for the ledger (the log of all changes): what the model's answers
+        used.
+        """
         usage = sum((answer.usage for answer in self.answers), Usage())
         if not usage.calls:
             return {}
@@ -172,7 +185,9 @@ class ModelCalls:
     async def formed(
         self, job: Job, portion: Portion, answer_tokens: int, run: RunUsage, limits: Limits
     ) -> tuple[Portion, Formed]:
-        """Return what the model extracts from a portion; stored answers are used before the model is asked again."""
+        """Return what the model extracts from a portion; stored answers are used before the model
+        is asked again.
+        """
         prompt = _prompt(portion)
         while True:
             state = await asyncio.to_thread(evaluate_answers, prompt, portion.answers, limits)
@@ -185,8 +200,9 @@ class ModelCalls:
                 begun, answer = await self._ask(request, portion, run)
             except ModelRefused as refused:
                 if state.formed is not None and not state.formed.empty:
-                    # The faults cannot be corrected; the valid parts are used. That is kept, so that a job which waits and
-                    # is tried again does not ask for the correction again.
+                    # The faults cannot be corrected; the valid parts are used. That is kept, so
+                    # that a job which waits and is tried again does not ask for the correction
+                    # again.
                     portion = portion.with_answer(
                         ModelAnswer(text="", fault=str(refused), refused=True)
                     )
@@ -205,7 +221,8 @@ class ModelCalls:
     ) -> tuple[str, int]:
         """Return a new summary of a thread and the number of the last message that it covers.
 
-        The summary is empty if the model gave none; then the model is asked again only when twice as many turns wait.
+        The summary is empty if the model gave none; then the model is asked again only when twice
+        as many turns wait.
         """
         through = messages[-1].seq
         kept = _kept_summary(job, thread.summary_through, through)
@@ -240,7 +257,9 @@ class ModelCalls:
         return text, through
 
     async def direct(self, owner: Owner, agent: str | None, request: ModelRequest) -> ModelAnswer:
-        """Ask a model for a caller who waits; counted and within budgets like any call. Raise ``ModelFailed`` if none answers."""
+        """Ask a model for a caller who waits; counted and within budgets like any call. Raise
+        ``ModelFailed`` if none answers.
+        """
         try:
             begun, answer = await self._send(owner, agent, request, RunUsage())
         except Postponed as exc:
@@ -249,7 +268,9 @@ class ModelCalls:
         return answer
 
     async def _discard_round(self, job: Job, portion: Portion, *, refused: bool) -> None:
-        """End a round of corrections without a result: drop the answers, and raise to retry or give up the job."""
+        """End a round of corrections without a result: drop the answers, and raise to retry or give
+        up the job.
+        """
         await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
         if refused:
             raise UnusableReply(
@@ -270,7 +291,8 @@ class ModelCalls:
         try:
             kept = await self.jobs.keep(job, portion.payload(), portion.record_ids(), spent)
         except LimitReached:
-            # The cost is counted. The answer is used at once; only a kill before that would buy it again.
+            # The cost is counted. The answer is used at once; only a kill before that would buy it
+            # again.
             telemetry.count("models.answers_too_large")
             return
         if not kept:
@@ -313,9 +335,11 @@ class ModelCalls:
 
 
 def _kept_summary(job: Job, after: int, through: int) -> tuple[str, int] | None:
-    """Return a summary that an earlier run paid for but did not write, and the number of the last message it covers.
+    """Return a summary that an earlier run paid for but did not write, and the number of the last
+    message it covers.
 
-    Newer messages do not make it invalid. An empty summary is valid for exactly the same messages only.
+    Newer messages do not make it invalid. An empty summary is valid for exactly the same messages
+    only.
     """
     kept = (job.kept or {}).get(SUMMARY)
     if not isinstance(kept, dict) or kept.get("after") != after:

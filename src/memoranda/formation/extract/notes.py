@@ -1,4 +1,6 @@
-"""Reads the notes (new statements) in a model's answer, and checks the sources and the trust of each."""
+"""Reads the notes (new statements) in a model's answer, and checks the sources and the trust of
+each.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ _PLAN_KIND: Final = "context"
 
 
 class NoteReader:
-    """Reads a model's answer: new statements (notes), memories said again (repeats) and taken back (retracts)."""
+    """Reads a model's answer: new statements (notes), memories said again (repeats) and taken back
+    (retracts).
+    """
 
     def __init__(
         self,
@@ -117,7 +121,9 @@ class NoteReader:
         cited: Sourced,
         replaced: Sequence[Memory],
     ) -> Draft | None:
-        """Return the draft of what the assistant promised: open until it is due, without a key, directing nobody."""
+        """Return the draft of what the assistant promised: open until it is due, without a key,
+        directing nobody.
+        """
         report = self._problems.reporter(at)
         messages = [message for message, _ in cited]
         verdict = self._commitments.judge(content, messages)
@@ -131,7 +137,8 @@ class NoteReader:
         return self._draft(at, plain, sourced, verdict, content, COMMITMENT, None, "", earlier)
 
     def _settle(self, replaced: Sequence[Memory], cited: Sourced) -> list[Memory]:
-        """Return the memories that a note replaces without commitments, which end if user or assistant say so.
+        """Return the memories that a note replaces without commitments, which end if user or
+        assistant say so.
 
         They end also where the note itself is not kept.
         """
@@ -200,7 +207,9 @@ class NoteReader:
     def _replaceable(
         self, draft: Draft, replaced: Sequence[Memory], cited: Sourced, report: Report
     ) -> tuple[UUID, ...]:
-        """Return the named memories that a note may replace; report the others, which the model may correct once."""
+        """Return the named memories that a note may replace; report the others, which the model may
+        correct once.
+        """
         found = []
         for memory in replaced:
             said = "\n".join(message.content for message, _ in cited)
@@ -213,7 +222,9 @@ class NoteReader:
         return tuple(found)
 
     def _applies_when(self, given: Any, cited: Sourced, verdict: Verdict, report: Report) -> str:
-        """Return the occasions a note is for; empty if too long, or if a stranger's words limit a user's note."""
+        """Return the occasions a note is for; empty if too long, or if a stranger's words limit a
+        user's note.
+        """
         text = text_of(given)
         if not text or len(text) > self._limits.content_length:
             return ""
@@ -250,9 +261,11 @@ class NoteReader:
     def _data(
         self, given: dict[str, Any], replaced: Sequence[Memory], report: Report
     ) -> tuple[str | None, dict[str, Any] | None, UUID | None] | None:
-        """Return the schema and the data of a note that follows one, and the memory whose fields it carries on.
+        """Return the schema and the data of a note that follows one, and the memory whose fields it
+        carries on.
 
-        None if the data does not follow it: such a note goes back to the model, and is never kept as a plain one.
+        None if the data does not follow it: such a note goes back to the model, and is never kept
+        as a plain one.
         """
         name = given.get("schema")
         if name is None or (name == NOTE.name and not given.get("data")):
@@ -309,7 +322,9 @@ class NoteReader:
         return Confirmation(memory=memory.id, cited=tuple(one for _, one in from_user(cited)))
 
     def retraction(self, at: str, given: dict[str, Any]) -> TakenBack | None:
-        """Return a retraction if a user's own words are about the memory; otherwise report why not."""
+        """Return a retraction if a user's own words are about the memory; otherwise report why
+        not.
+        """
         report = self._problems.reporter(at)
         named = self._citations.candidates([given["memory"]], report)
         read = self._citations.read(given.get("sources"), report) if named else []
@@ -330,7 +345,9 @@ class NoteReader:
 
 
 def _only_other_speaker(cited: Sourced) -> str | None:
-    """Return the speaker of a note without a subject if only people other than the owner said it."""
+    """Return the speaker of a note without a subject if only people other than the owner said
+    it.
+    """
     speakers = [other_speaker(message) for message, _ in from_user(cited)]
     return speakers[0] if speakers and None not in speakers else None
 

@@ -1,4 +1,6 @@
-"""Reads the patches in a model's answer: each operation has its own sources, and one that cannot be kept costs no other."""
+"""Reads the patches in a model's answer: each operation has its own sources, and one that cannot be
+kept costs no other.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,8 @@ class PatchReader:
     def read(
         self, entries: Iterable[tuple[str, dict[str, Any]]]
     ) -> tuple[tuple[ProfilePatch, ...], tuple[Draft, ...]]:
-        """Return one patch for each profile document, and a note for each memory whose document changes.
+        """Return one patch for each profile document, and a note for each memory whose document
+        changes.
 
         An answer may have any number of patches of a document; what is left out is reported.
         """
@@ -95,7 +98,9 @@ class PatchReader:
     def _target(
         self, at: str, given: Mapping[str, Any]
     ) -> tuple[WantedSchema, Memory | None] | None:
-        """Return the schema that a patch follows, and the memory if it changes the document of one."""
+        """Return the schema that a patch follows, and the memory if it changes the document of
+        one.
+        """
         report, name = self._problems.reporter(at), given.get("schema")
         if not given.get("memory"):
             schema = requested_schema(self._prompt, name, "patch")
@@ -212,7 +217,9 @@ class PatchReader:
     def _applies(
         self, at: str, patch: _Patch, kept: Sequence[tuple[int, dict[str, Any], Sourced]]
     ) -> bool:
-        """True if the operations can be applied to the document that the model saw, after those before them."""
+        """True if the operations can be applied to the document that the model saw, after those
+        before them.
+        """
         body, pinned = self._shown(patch)
         earlier = len(patch.operations)
         operations = [*patch.operations, *(operation for _, operation, _ in kept)]
@@ -255,7 +262,9 @@ def _profile_patch(patch: _Patch) -> ProfilePatch:
 
 
 def reworded(content: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return the words of a statement after a change of its document: each changed text or number is replaced or added."""
+    """Return the words of a statement after a change of its document: each changed text or number
+    is replaced or added.
+    """
     for name, value in after.items():
         was = before.get(name)
         if (
@@ -286,7 +295,9 @@ def _is_field(operation: Mapping[str, Any], shape: Shape) -> bool:
 
 
 def bearing(texts: Sequence[str], cited: Sourced) -> Sourced:
-    """Return those citations whose quotes or messages bear what an operation writes; all of them if none does."""
+    """Return those citations whose quotes or messages bear what an operation writes; all of them if
+    none does.
+    """
     written = " ".join(texts)
     for words in ([one.quote for _, one in cited], [message.content for message, _ in cited]):
         found = [

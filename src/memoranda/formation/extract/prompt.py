@@ -1,4 +1,6 @@
-"""The prompt for extraction: an agent's fixed instructions, then the conversation and records as escaped data."""
+"""The prompt for extraction: an agent's fixed instructions, then the conversation and records as
+escaped data.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,8 @@ class Prompt:
     candidates: Mapping[str, Memory] = field(default_factory=lambda: MappingProxyType({}))
     #: Shown lines of the agent's experience by handle.
     lessons: Mapping[str, ExperienceLine] = field(default_factory=lambda: MappingProxyType({}))
-    #: Names of the requested schemas: those that are due, except for documents too large to be shown.
+    #: Names of the requested schemas: those that are due, except for documents too large to be
+    #: shown.
     asked: frozenset[str] = frozenset()
     #: Handles of messages that are cut.
     cut: frozenset[str] = frozenset()
@@ -91,7 +94,8 @@ class Prompt:
 def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -> Prompt | None:
     """Compose the prompt from what was read of a thread; None if there is no new message.
 
-    The data takes about ``budget`` tokens: the oldest new messages are shown, and ``waiting`` counts the others.
+    The data takes about ``budget`` tokens: the oldest new messages are shown, and ``waiting``
+    counts the others.
     """
     if not reading.new:
         return None
@@ -148,7 +152,9 @@ class _Writer:
         self._longest = longest
 
     def line(self, label: Iterable[str], text: str) -> tuple[str, int, bool]:
-        """Return a record's entry in the prompt (without handle), its number of tokens, and True if it was cut."""
+        """Return a record's entry in the prompt (without handle), its number of tokens, and True if
+        it was cut.
+        """
         head = in_brackets(" ".join(label))
         length = min(len(text), self._longest * _CHARACTERS_A_TOKEN)
         while True:
@@ -166,7 +172,9 @@ _Shown = tuple[ReadMessage, str, bool]
 def _shown_messages(
     messages: Sequence[ReadMessage], writer: _Writer, room: int, context: int
 ) -> list[_Shown]:
-    """Return the oldest new messages that fit (at least one), preceded by the newest context that fits."""
+    """Return the oldest new messages that fit (at least one), preceded by the newest context that
+    fits.
+    """
     turns = shown_turns([read.message for read in messages])
     messages = [
         read.model_copy(update={"message": one}) for read, one in zip(messages, turns, strict=True)
@@ -197,7 +205,9 @@ def _label(read: ReadMessage) -> list[str]:
 
 
 def _dated_entries(shown: Sequence[_Shown]) -> list[str]:
-    """Return the lines of the messages, with a line above those of a new day or after a pause that says when it was."""
+    """Return the lines of the messages, with a line above those of a new day or after a pause that
+    says when it was.
+    """
     lines: list[str] = []
     told: datetime | None = None
     for place, (read, line, _) in enumerate(shown, start=1):
@@ -208,7 +218,9 @@ def _dated_entries(shown: Sequence[_Shown]) -> list[str]:
 
 
 def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
-    """Return the profile documents due for an update, by schema name; each is shown whole or not at all."""
+    """Return the profile documents due for an update, by schema name; each is shown whole or not at
+    all.
+    """
     shown = {}
     for document in reading.profiles:
         name = in_brackets(document.schema_name)
@@ -222,7 +234,9 @@ def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
 def _known_blocks(
     reading: Reading, writer: _Writer, profile: Mapping[str, str], budget: int
 ) -> tuple[list[str], dict[str, Memory], dict[str, ExperienceLine]]:
-    """Return the prompt's blocks of stored records, and the memories and lines of experience in them by handle."""
+    """Return the prompt's blocks of stored records, and the memories and lines of experience in
+    them by handle.
+    """
     kept = _fitting(
         reading.candidates,
         lambda memory: writer.line(_memory_label(memory), _memory_text(memory, reading)),
@@ -246,7 +260,9 @@ def _known_blocks(
 def _fitting(
     records: Iterable[Any], write: Callable[[Any], tuple[str, int, bool]], room: float
 ) -> list[tuple[Any, str]]:
-    """Return the records whose lines fit, with their lines; a record that would be cut is left out."""
+    """Return the records whose lines fit, with their lines; a record that would be cut is left
+    out.
+    """
     kept = []
     for record in records:
         line, tokens, cut = write(record)
@@ -289,7 +305,9 @@ def _memory_text(memory: Memory, reading: Reading) -> str:
 
 
 def document_of(memory: Memory, schema: str | None = None) -> dict[str, Any] | None:
-    """Return the document of a memory that follows a schema, or None; ``schema`` names the only one that counts."""
+    """Return the document of a memory that follows a schema, or None; ``schema`` names the only one
+    that counts.
+    """
     data = memory.data if isinstance(memory.data, dict) else {}
     document = data.get("document")
     named = isinstance(data.get("schema"), str) and schema in (None, data["schema"])

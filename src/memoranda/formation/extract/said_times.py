@@ -1,4 +1,6 @@
-"""The times of a note: the days that a model gives, held against the words of its cited messages; words alone are read by code."""
+"""The times of a note: the days that a model gives, held against the words of its cited messages;
+words alone are read by code.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ _EXACT: Final = frozenset(
 def times_of(
     given: Mapping[str, Any], cited: Sourced, report: Report, earlier: str = ""
 ) -> dict[str, Any]:
-    """Return the fields of a draft that say when: since when and until when it is true, and when it happened.
+    """Return the fields of a draft that say when: since when and until when it is true, and when it
+    happened.
 
     ``earlier`` has the model's earlier answers to the same question.
     """
@@ -48,7 +51,9 @@ def times_of(
 def _checked(
     given: str, cited: Sourced, role: Role, report: Report, earlier: str
 ) -> DaySpan | None:
-    """Return the days that a model gives for the words of a message, if these words may mean them; else report why not."""
+    """Return the days that a model gives for the words of a message, if these words may mean them;
+    else report why not.
+    """
     found = _DAYS_AND_WORDS.fullmatch(given)
     words = found[2].strip() if found is not None else ""
     if found is None or not any(contains_words(message, words) for message, _ in cited):
@@ -65,7 +70,8 @@ def _checked(
     if read is not None and (read.first, read.after) == (days.first, days.after):
         return read
     within = read is not None and read.first <= days.first and days.after <= read.after
-    # What is given twice is meant; words that the reader does not know may mean any day that they do not rule out.
+    # What is given twice is meant; words that the reader does not know may mean any day that they
+    # do not rule out.
     if within or ((read is None or found[1] in earlier) and not contradicts(words, days)):
         return days
     reason = f"the words of {role.value} mean another day than the one before them; give both again"
@@ -76,7 +82,9 @@ def _checked(
 def validity(
     begin: DaySpan | None, end: DaySpan | None, report: Report | None = None
 ) -> dict[str, Any]:
-    """Return the fields of a draft that say since when and until when it is true; none if it would end before it begins."""
+    """Return the fields of a draft that say since when and until when it is true; none if it would
+    end before it begins.
+    """
     if begin is not None and end is not None and end.after < begin.first:
         begin = end = None
         if report is not None:
@@ -94,7 +102,9 @@ def validity(
 
 
 def cited_days(words: Any, cited: Sourced, role: Role) -> DaySpan | None:
-    """Return the days that words of a cited message mean; words of the model's own only if a cited message says these days."""
+    """Return the days that words of a cited message mean; words of the model's own only if a cited
+    message says these days.
+    """
     if not isinstance(words, str) or len(words) > LONGEST:
         return None
     for message, _ in cited:

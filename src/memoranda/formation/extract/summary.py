@@ -1,4 +1,6 @@
-"""Titles of threads, and summaries of the turns too old for a window, each continuing the previous summary."""
+"""Titles of threads, and summaries of the turns too old for a window, each continuing the previous
+summary.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def newest_turns_within(messages: Sequence[Message], tokens: int) -> Sequence[Me
 
 
 def summary_and_turns(summary: str, messages: Sequence[Message]) -> str:
-    """Return the summary so far and the turns after it, with their times and marks, as blocks of a prompt."""
+    """Return the summary so far and the turns after it, with their times and marks, as blocks of a
+    prompt.
+    """
     earlier = fenced(newest_part(summary, 4 * TOKENS)) if summary else "(none yet)"
     return f"<summary>\n{earlier}\n</summary>\n\n<turns>\n{dated_turns(messages, _SHOWN)}\n</turns>"
 
@@ -82,7 +86,8 @@ def summary_in(value: Any) -> str:
 def summary_by_rules(summary: str, messages: Sequence[Message]) -> str:
     """Summarise without a model: add for each new user turn what it states, or how it begins.
 
-    If the lines exceed the limit, the oldest ones without a statement are dropped first, then the oldest.
+    If the lines exceed the limit, the oldest ones without a statement are dropped first, then the
+    oldest.
     """
     lines = [line for line in summary.split("\n") if line]
     for message in messages:

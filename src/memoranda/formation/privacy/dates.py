@@ -52,7 +52,9 @@ _LAST_DAY, _LAST_MONTH = 31, 12
 
 
 def dates(text: str) -> frozenset[tuple[int, int]]:
-    """Return the days that a text names, each as its month and day; an ambiguous one is read both ways."""
+    """Return the days that a text names, each as its month and day; an ambiguous one is read both
+    ways.
+    """
     pairs = [(int(one), int(other)) for one, other in _NUMERIC.findall(text)]
     found = {*pairs, *((other, one) for one, other in pairs)}
     found |= {(int(month), int(day)) for month, day in _ISO.findall(text)}

@@ -75,7 +75,9 @@ def visible_text(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
-    """Return the form of a word for comparison: without case, accents, possessive, or look-alike letters."""
+    """Return the form of a word for comparison: without case, accents, possessive, or look-alike
+    letters.
+    """
     plain = folded(word.casefold()).replace("’", "'")
     plain = plain.removesuffix("'s").replace("'", "").translate(_LOOKALIKES)
     if len(plain) > len("ueue"):
@@ -91,7 +93,9 @@ def word_root(key: str) -> str:
 
 
 def _ordinary(section: str) -> list[str]:
-    """Return the words of one section of ``ordinary_words.txt``; its first line is a description."""
+    """Return the words of one section of ``ordinary_words.txt``; its first line is a
+    description.
+    """
     text = Path(__file__).with_name("ordinary_words.txt").read_text("utf-8")
     return text.partition(f"[{section}]")[2].partition("\n[")[0].partition("\n")[2].split()
 
@@ -132,7 +136,9 @@ class Word:
 
     @property
     def is_verb_form(self) -> bool:
-        """True for a form of an ordinary word in -ing, -ed or -es that is written like no name: merging, debugged."""
+        """True for a form of an ordinary word in -ing, -ed or -es that is written like no name:
+        merging, debugged.
+        """
         return not self.named and not _BASES.isdisjoint(_verb_bases(self.key))
 
 
@@ -157,7 +163,9 @@ def words_of(text: str) -> Iterator[Word]:
 
 @dataclass(frozen=True, slots=True)
 class LineFeatures:
-    """The parts of an agent's lesson that could identify a person, to be compared with that person's records."""
+    """The parts of an agent's lesson that could identify a person, to be compared with that
+    person's records.
+    """
 
     #: The line contains contact data, such as a mail address; it never passes.
     contact: bool = False
@@ -215,7 +223,9 @@ _ROLES: Final = frozenset({"ユーザー", "お客", "顧客", "相手", "利用
 
 
 def joined_words(keys: list[str]) -> frozenset[str]:
-    """Return adjacent words joined into one, in case one was split, and words with digits read as letters."""
+    """Return adjacent words joined into one, in case one was split, and words with digits read as
+    letters.
+    """
     found = {
         "".join(keys[at : at + many])
         for many in range(2, _TAKEN_APART + 1)

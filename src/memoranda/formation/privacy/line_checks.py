@@ -1,4 +1,6 @@
-"""The privacy guard: compares a line of experience (an agent's lesson) with all records of the user it came from."""
+"""The privacy guard: compares a line of experience (an agent's lesson) with all records of the user
+it came from.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +53,15 @@ class Guard:
         self._most_characters = most_characters
 
     async def passes(self, line: str, owner: Owner) -> bool:
-        """True if a line of experience contains no name, contact, number or rare word from this user's records."""
+        """True if a line of experience contains no name, contact, number or rare word from this
+        user's records.
+        """
         return (await self.check_lines([line], owner))[0]
 
     async def check_lines(self, lines: Sequence[str], owner: Owner) -> list[bool]:
-        """Return for each line of experience if it passes; if the user's records cannot all be read, none does."""
+        """Return for each line of experience if it passes; if the user's records cannot all be
+        read, none does.
+        """
         if all(len(line) > _LONGEST for line in lines):
             return [False] * len(lines)
         tellings = [features_of(line[:_LONGEST]) for line in lines]
@@ -73,7 +79,9 @@ class Guard:
         known: Iterable[ExperienceLine],
         now: datetime,
     ) -> list[AddExperience | AddEvidence]:
-        """Add the guard's results to the changes; ``known`` are the stored lines that get more evidence."""
+        """Add the guard's results to the changes; ``known`` are the stored lines that get more
+        evidence.
+        """
         texts: dict[UUID, str] = {line.id: line.line for line in known}
         asked = [
             (
@@ -93,7 +101,9 @@ class Guard:
         return [_with_result(change, texts, passed, now) for change in changes]
 
     async def _traces(self, owner: Owner, tellings: Sequence[LineFeatures]) -> Traces | None:
-        """Collect names, words and numbers from the user's records; None if there are too many records to read."""
+        """Collect names, words and numbers from the user's records; None if there are too many
+        records to read.
+        """
         traces = Traces(owner, tellings)
         read, characters = 0, 0
         cursor: str | None = None

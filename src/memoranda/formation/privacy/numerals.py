@@ -134,7 +134,9 @@ def _paired(values: list[int]) -> list[int]:
 
 
 def _summed(values: list[int]) -> int:
-    """Return the value of number words, where hundred and thousand multiply the words before them."""
+    """Return the value of number words, where hundred and thousand multiply the words before
+    them.
+    """
     whole, part = 0, 0
     for value in values:
         if value == 1000:

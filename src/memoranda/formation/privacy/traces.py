@@ -1,4 +1,6 @@
-"""The traces (names, words, numbers) in a user's records; a line of experience must reveal none of them."""
+"""The traces (names, words, numbers) in a user's records; a line of experience must reveal none of
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Hides what a user asked not to keep, once a thread is formed: it is out of every read, and erased after the hours of grace."""
+"""Hides what a user asked not to keep, once a thread is formed: it is out of every read, and erased
+after the hours of grace.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class UnkeptWords:
         self._hours = hours
 
     async def hide(self, job: Job) -> None:
-        """Hide what the user's formed messages point to; what was hidden and undone before stays."""
+        """Hide what the user's formed messages point to; what was hidden and undone before
+        stays.
+        """
         if job.owner is None:
             return
         id = thread_of(job)

@@ -1,4 +1,6 @@
-"""Requests not to keep something, such as "don't store that", in four languages, and the sentences that they point to."""
+"""Requests not to keep something, such as "don't store that", in four languages, and the sentences
+that they point to.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from memoranda.text.similarity import content_words
 _MOST_READ: Final = 20_000
 #: The most requests of one message; people make one or two.
 _MOST_REQUESTS: Final = 50
-#: The request, with the object that it names, if it names one. What follows must end the clause: "don't store that in S3" is
-#: about a program.
+#: The request, with the object that it names, if it names one. What follows must end the clause:
+#: "don't store that in S3" is about a program.
 _AFTER: Final = (
     r"(?:[ ,]{1,2}(?:please|anywhere|either|though|ok(?:ay)?|yet|for later|about me|thanks|bitte|danke|por favor|gracias|s'il te plaît|"
     r"in (?:your|the|any) (?:memory|memories|notes?|profile|records?)|(?:in|im) (?:deinem |dein |den )?(?:gedächtnis|profil|notizen)|"
@@ -87,9 +89,11 @@ class _Pointed(NamedTuple):
 
 
 def unwanted_spans(texts: Sequence[str]) -> list[list[Span]]:
-    """Return for each of a user's messages, in their order, the parts that the user asks not to keep.
+    """Return for each of a user's messages, in their order, the parts that the user asks not to
+    keep.
 
-    A request points to its own sentence, else to the sentence before it, else to the user's message before.
+    A request points to its own sentence, else to the sentence before it, else to the user's message
+    before.
     """
     found: list[list[Span]] = [[] for _ in texts]
     for place, text in enumerate(texts):
@@ -138,7 +142,8 @@ def _about(text: str, sentences: Sequence[Span], named: str) -> list[Span]:
 
 
 def _spoken_of(text: str, named: str, *, of_user: bool) -> list[Span]:
-    """Return the parts of the message before a request that it points to: what it names, or all of the message.
+    """Return the parts of the message before a request that it points to: what it names, or all of
+    the message.
 
     What a user calls "my salary" may have been said in other words, right before.
     """

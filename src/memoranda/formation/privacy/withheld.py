@@ -1,4 +1,6 @@
-"""The screen of what is formed: it lets through no secret, and nothing that the user asked not to keep."""
+"""The screen of what is formed: it lets through no secret, and nothing that the user asked not to
+keep.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ from memoranda.secrets.masks import MASK, masked_data
 from memoranda.secrets.spans import SecretClass
 from memoranda.text.similarity import content_words, coverage
 
-#: A statement rests on unwanted words if they cover this share of it, and more of it than everything else does.
+#: A statement rests on unwanted words if they cover this share of it, and more of it than
+#: everything else does.
 _RESTS: Final = 0.5
-#: Words that only say that there is a secret; with fewer others than this, a statement is only the secret.
+#: Words that only say that there is a secret; with fewer others than this, a statement is only the
+#: secret.
 _OF_SECRETS: Final = frozenset(
     word
     for kind in SecretClass
@@ -33,14 +37,18 @@ UNWANTED: Final = ("unwanted", "the user asked not to keep it")
 
 
 class Fault(NamedTuple):
-    """Why a part of an answer is left out: a stable code, and a reason that a model can be shown."""
+    """Why a part of an answer is left out: a stable code, and a reason that a model can be
+    shown.
+    """
 
     code: str
     reason: str
 
 
 class Withheld:
-    """The parts of a reading's messages that are not to be kept, and the check of what was formed against them."""
+    """The parts of a reading's messages that are not to be kept, and the check of what was formed
+    against them.
+    """
 
     def __init__(self, messages: Iterable[Message], *, keeps_secrets: bool = False) -> None:
         self._keeps_secrets = keeps_secrets
@@ -74,7 +82,8 @@ class Withheld:
         messages: Mapping[str, Message],
         report: Callable[[str, str], None],
     ) -> dict[str, Any] | None:
-        """Return an entry of a model's answer with masks, without operations that are not kept; None if nothing of it is kept.
+        """Return an entry of a model's answer with masks, without operations that are not kept;
+        None if nothing of it is kept.
 
         ``messages`` are those that were shown, by handle. What is left out is reported.
         """
@@ -100,7 +109,9 @@ class Withheld:
         return shown
 
     def _operation(self, given: Any) -> Any:
-        """Return an operation of a patch with masks; its path may tell that the value is a secret."""
+        """Return an operation of a patch with masks; its path may tell that the value is a
+        secret.
+        """
         if self._keeps_secrets or not isinstance(given, dict):
             return given
         name = str(given.get("path", "")).rsplit("/", 1)[-1]
@@ -172,7 +183,9 @@ def is_only_secret(text: str) -> bool:
 
 
 def without_unwanted(messages: Sequence[Message]) -> list[Message]:
-    """Return messages without the parts that the user asks not to keep; ``NOT_KEPT`` stands where nothing is left."""
+    """Return messages without the parts that the user asks not to keep; ``NOT_KEPT`` stands where
+    nothing is left.
+    """
     held = Withheld(messages, keeps_secrets=True).spans
     left = ((message, _without(message.content, held.get(message.id, ()))) for message in messages)
     return [

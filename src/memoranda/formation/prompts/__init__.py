@@ -1,4 +1,6 @@
-"""The texts of prompts, each in a file with a version: a stored answer says to which version it was given."""
+"""The texts of prompts, each in a file with a version: a stored answer says to which version it was
+given.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Turns of a conversation as lines of a prompt: dated, with the speaker, and marked where a tool or a page said it."""
+"""Turns of a conversation as lines of a prompt: dated, with the speaker, and marked where a tool or
+a page said it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ TIME: Final = "%Y-%m-%d, %A %H:%M"
 _MARKS: Final = frozenset({"context", "feedback", "from", *(trust.value for trust in Trust)})
 #: After so long a pause the time is written again above the next message.
 _PAUSE: Final = timedelta(hours=1)
-#: An assistant's turn of more tokens is shown as its first and its last ones; one that a user answers in a word, up to more.
+#: An assistant's turn of more tokens is shown as its first and its last ones; one that a user
+#: answers in a word, up to more.
 _WHOLE, _EDGE, _WHOLE_IF_ANSWERED = 80, 40, 400
 #: An answer of at most so many words may speak of what the turn before it says.
 _SHORT_ANSWER: Final = 8
@@ -29,26 +32,34 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 
 
 def label_of(message: Message, called: str | None = None) -> list[str]:
-    """Return the parts of a message's label: role and speaker (or another name for them), a stranger's mark, feedback."""
+    """Return the parts of a message's label: role and speaker (or another name for them), a
+    stranger's mark, feedback.
+    """
     speaker = called or message.speaker
     label = origin(message, None if speaker is None else f"{message.role} {_name(speaker)}")
     return label if message.feedback is None else [*label, str(message.feedback)]
 
 
 def _name(speaker: str) -> str:
-    """Return a speaker's name for a label: as it is if it is one plain word, else in quotation marks."""
+    """Return a speaker's name for a label: as it is if it is one plain word, else in quotation
+    marks.
+    """
     return speaker if speaker.isalpha() and speaker.casefold() not in _MARKS else in_quotes(speaker)
 
 
 def time_lines(said: datetime, told: datetime | None) -> list[str]:
-    """Return the line that stands above a message of a new day or after a pause, and says when it was; else none."""
+    """Return the line that stands above a message of a new day or after a pause, and says when it
+    was; else none.
+    """
     if told is None or said.date() != told.date() or abs(said - told) > _PAUSE:
         return [f"## {said.strftime(TIME)}"]
     return []
 
 
 def shown_turns(messages: Sequence[Message]) -> list[Message]:
-    """Return messages as a prompt shows them: of an assistant's long turn only its beginning and its end."""
+    """Return messages as a prompt shows them: of an assistant's long turn only its beginning and
+    its end.
+    """
     found: list[Message] = []
     answer: str | None = None
     for message in reversed(messages):
@@ -95,7 +106,9 @@ def dated_turns(messages: Sequence[Message], characters: int) -> str:
 
 
 def newest_part(text: str, tokens: int, count: Count = estimate) -> str:
-    """Return the end of a text that fits into so many tokens, from the beginning of a sentence; "…" stands before a cut one."""
+    """Return the end of a text that fits into so many tokens, from the beginning of a sentence; "…"
+    stands before a cut one.
+    """
     if count(text) <= tokens:
         return text
     starts = [found.end() for found in _SENTENCE_END.finditer(text)]

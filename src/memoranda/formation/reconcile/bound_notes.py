@@ -1,4 +1,6 @@
-"""Patches of bound fields as notes: one statement that has the field's key and its value, instead of a field of a document."""
+"""Patches of bound fields as notes: one statement that has the field's key and its value, instead
+of a field of a document.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,15 @@ from memoranda.model.records import Limits, lowest
 from memoranda.text.similarity import coverage
 
 _KIND: Final = "fact"
-#: A note without a key says a value if it has all of its words, and at least so much of the note is the value.
+#: A note without a key says a value if it has all of its words, and at least so much of the note is
+#: the value.
 _ALL, _MOSTLY = 0.99, 0.5
 
 
 def with_bound_notes(formed: Formed, reading: Reading, limits: Limits) -> Formed:
-    """Return the results with a note, a confirmation or a withdrawal for each operation on a bound field."""
+    """Return the results with a note, a confirmation or a withdrawal for each operation on a bound
+    field.
+    """
     binder = _Binder(formed, reading, limits)
     patches = [left for patch in formed.patches if (left := binder.left_of(patch)) is not None]
     if len(patches) == len(formed.patches) and not binder.bound:
@@ -58,7 +63,8 @@ class _Binder:
         shown = self._reading.profile(patch.schema_name)
         before: dict[str, Any] = {} if shown is None else shown.body
         grounds = {} if shown is None else shown.grounds
-        # A document keeps a field that it had before the field was bound; only one that a memory holds has a source here.
+        # A document keeps a field that it had before the field was bound; only one that a memory
+        # holds has a source here.
         keys = {
             field: key
             for field, key in ({} if wanted is None else schema_of(wanted).keys).items()
@@ -89,7 +95,9 @@ class _Binder:
     def _say(
         self, field: str, key: str, value: Any, cited: tuple[Cited, ...], again: UUID | None
     ) -> None:
-        """Give a value to the note that says it, make one, or confirm the memory that has the value."""
+        """Give a value to the note that says it, make one, or confirm the memory that has the
+        value.
+        """
         place = self._place_of(key, value, {one.message for one in cited})
         if place is not None:
             found = {"key": key, "value": value, "cardinality": Cardinality.ONE}
@@ -113,7 +121,9 @@ class _Binder:
                 )
 
     def _place_of(self, key: str, value: Any, sources: AbstractSet[UUID]) -> int | None:
-        """Return the place of the note that says a value: the last one with the key, or one without a key in its words."""
+        """Return the place of the note that says a value: the last one with the key, or one without
+        a key in its words.
+        """
         own = [at for at, note in enumerate(self.notes) if note.subject is None]
         keyed = [at for at in own if self.notes[at].key == key]
         if keyed:

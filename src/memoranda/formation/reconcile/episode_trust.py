@@ -1,4 +1,6 @@
-"""The trust of an episode: the agent's own, or the lowest trust of the tools and web pages that it retells."""
+"""The trust of an episode: the agent's own, or the lowest trust of the tools and web pages that it
+retells.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from memoranda.text.similarity import (
     sentences_of,
 )
 
-#: A sentence retells a tool or a page that has at least this share of its words, where the user does not say it.
+#: A sentence retells a tool or a page that has at least this share of its words, where the user
+#: does not say it.
 _RETOLD: Final = 0.5
 #: A sentence of fewer words has them in common with any text.
 _FEWEST: Final = 3

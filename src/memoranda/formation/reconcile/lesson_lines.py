@@ -1,4 +1,6 @@
-"""Turns an agent's lessons into new lines of experience, or into evidence for lines that say the same."""
+"""Turns an agent's lessons into new lines of experience, or into evidence for lines that say the
+same.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,11 @@ _LIKELY: Final = 12
 def lines_to_show(
     learnt: Iterable[ExperienceLine], owner: Owner, users: int, said: Iterable[Message]
 ) -> tuple[ExperienceLine, ...]:
-    """Return the lines that serve a user; then those, not yet serving, that the messages may confirm, the likeliest first.
+    """Return the lines that serve a user; then those, not yet serving, that the messages may
+    confirm, the likeliest first.
 
-    A line that does not serve yet has passed the guard for all whom it stems from, and is shown without their evidence.
+    A line that does not serve yet has passed the guard for all whom it stems from, and is shown
+    without their evidence.
     """
     known = list(learnt)
     serving = [line for line in known if serves(line, owner, users)][:_MOST]
@@ -70,7 +74,9 @@ class LessonWriter:
         self._id_of = id_of
 
     def changes(self, lessons: tuple[Lesson, ...]) -> list[AddExperience | AddEvidence]:
-        """Return for each lesson a new line, or this owner's evidence for a line that the agent already has."""
+        """Return for each lesson a new line, or this owner's evidence for a line that the agent
+        already has.
+        """
         name = self._reading.thread.agent
         if name is None:
             for place, _ in enumerate(lessons):
@@ -105,7 +111,9 @@ class LessonWriter:
         ]
 
     def _same_line(self, lesson: Lesson, made: Iterable[ExperienceLine]) -> ExperienceLine | None:
-        """Return the line that says the same: the one that the lesson names, or one in the same words."""
+        """Return the line that says the same: the one that the lesson names, or one in the same
+        words.
+        """
         lines = [*self._known, *made]
         sayings: tuple[Callable[[ExperienceLine], bool], ...] = (
             lambda line: line.id == lesson.repeats and self._may_join(line),
@@ -115,7 +123,9 @@ class LessonWriter:
         return next((line for says in sayings for line in lines if says(line)), None)
 
     def _may_join(self, line: ExperienceLine) -> bool:
-        """True if this owner may read a line with other words than the lesson's: it tells nothing of those it is from."""
+        """True if this owner may read a line with other words than the lesson's: it tells nothing
+        of those it is from.
+        """
         return line.guarded or line.approved_at is not None or line.part_of(self._owner) is not None
 
     def _line(self, agent: Owner, place: int, lesson: Lesson) -> ExperienceLine:

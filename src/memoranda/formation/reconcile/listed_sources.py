@@ -13,7 +13,9 @@ _M = TypeVar("_M", bound=Record)
 
 
 def listing(record: _M, found: list[tuple[UUID, UUID]]) -> _M:
-    """Return a record that lists these of its unlisted sources, too; it is only compared, and never stored."""
+    """Return a record that lists these of its unlisted sources, too; it is only compared, and never
+    stored.
+    """
     if isinstance(record, Memory):
         return cast(_M, record.changed(sources=(*record.sources, *(source for _, source in found))))
     if not isinstance(record, ProfileDocument):

@@ -1,4 +1,6 @@
-"""Merges a model's notes with stored memories: a repeated statement confirms one, a changed one supersedes it."""
+"""Merges a model's notes with stored memories: a repeated statement confirms one, a changed one
+supersedes it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ from memoranda.storage.decide.strangers import is_from_strangers
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import same_statement
 
-#: The beginning of the stored reason of a memory that its user took back in a conversation; the message's id follows.
+#: The beginning of the stored reason of a memory that its user took back in a conversation; the
+#: message's id follows.
 RETRACT_REASON = "taken back in a conversation"
 #: The same of a commitment that was done or dropped.
 SETTLED_REASON = "settled in a conversation"
@@ -143,7 +146,8 @@ class Merger:
         try:
             memory = self._memory(place, draft)
         except ValidationError as exc:
-            # With its schema's name and its sources around it, a document may be nested too deep or too large.
+            # With its schema's name and its sources around it, a document may be nested too deep or
+            # too large.
             self._left_out(at, "invalid", str(refused(exc)))
             return
         if memory.id in self._ids:
@@ -177,7 +181,9 @@ class Merger:
             self._make(at, memory, losers if duplicate is None else [*losers, duplicate])
 
     def _make(self, at: str, memory: Memory, losers: list[Memory]) -> None:
-        """Add a memory that replaces ``losers`` and, if it has a key, the memory with this key, unless that was said later."""
+        """Add a memory that replaces ``losers`` and, if it has a key, the memory with this key,
+        unless that was said later.
+        """
         for other in [*self._made(), *self._active()] if memory.key is not None else ():
             if other.slot() != memory.slot() or not _same_subject(memory, other):
                 continue
@@ -189,7 +195,8 @@ class Merger:
                 memory = memory.changed(key=None, cardinality=Cardinality.MANY)
                 break
             losers.append(other)
-        # An earlier note of this merge becomes a superseded memory, so that forgetting the fact finds its sentence too.
+        # An earlier note of this merge becomes a superseded memory, so that forgetting the fact
+        # finds its sentence too.
         self._replace(memory, losers)
 
     def _replace(self, memory: Memory, losers: Iterable[Memory]) -> None:
@@ -206,7 +213,9 @@ class Merger:
             self._state.quoted.setdefault(memory.id, []).extend(quotes_of(quotes, added))
 
     def _duplicate(self, memory: Memory) -> Memory | None:
-        """Return a memory that says the same; for recurring events, only one with a common source."""
+        """Return a memory that says the same; for recurring events, only one with a common
+        source.
+        """
         for other in (*self._made(), *self._active()):
             if not self._covers_readers(memory, other) or not _same_memory(memory, other):
                 continue
@@ -239,7 +248,9 @@ class Merger:
         return memory.audience.within(other.audience, self._view)
 
     def _audience(self, draft: Draft) -> Audience:
-        """Return the thread's audience; the agent's own for statements of strangers in a thread that others read."""
+        """Return the thread's audience; the agent's own for statements of strangers in a thread
+        that others read.
+        """
         thread = self._thread
         if thread.agent is None or thread.audience.kind is AudienceKind.SELF:
             return thread.audience
@@ -291,7 +302,8 @@ class Merger:
 
 
 def _data(draft: Draft) -> dict[str, Any] | None:
-    """Return the data of a statement: the value of its bound field; of one that follows a schema, also its document.
+    """Return the data of a statement: the value of its bound field; of one that follows a schema,
+    also its document.
 
     With the document stand the sources of each part, if it carries on another one.
     """
@@ -311,7 +323,9 @@ def _by_trust(memory: Memory) -> tuple[int, UUID]:
 
 
 def _said_at(memory: Memory) -> tuple[datetime, UUID]:
-    """Return a sort key for when a memory was said; at equal times, the later message is greater."""
+    """Return a sort key for when a memory was said; at equal times, the later message is
+    greater.
+    """
     return memory.observed_at, max(memory.sources, default=UUID(int=0))
 
 
@@ -338,7 +352,9 @@ def _same_memory(memory: Memory, other: Memory) -> bool:
 
 
 def _combined(first: Memory, again: Memory) -> Memory:
-    """Combine two memories that say the same; with different trust, keep the sources of the more trusted one."""
+    """Combine two memories that say the same; with different trust, keep the sources of the more
+    trusted one.
+    """
     if first.trust is again.trust:
         sources = tuple(dict.fromkeys((*first.sources, *again.sources)))
         quotes = quotes_of((*first.quotes, *again.quotes), sources)

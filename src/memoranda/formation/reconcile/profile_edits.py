@@ -1,4 +1,6 @@
-"""Turns a model's patches of profiles into changes of those fields that are still as the model saw them."""
+"""Turns a model's patches of profiles into changes of those fields that are still as the model saw
+them.
+"""
 
 from __future__ import annotations
 
@@ -148,7 +150,9 @@ def _repeated_values(
 def _grounds(
     given: ProfilePatch, body: Mapping[str, Any], names: Iterable[str]
 ) -> dict[str, tuple[tuple[UUID, ...], ...]]:
-    """Return the sources of these fields, of a list for each item: those of the operations that write the value."""
+    """Return the sources of these fields, of a list for each item: those of the operations that
+    write the value.
+    """
     found = {}
     for name in dict.fromkeys(names):
         writes = [
@@ -169,7 +173,9 @@ def _fields_of(operation: Mapping[str, Any]) -> set[str]:
 
 
 def _sources_of(item: Any, writes: Sequence[tuple[Any, tuple[UUID, ...]]]) -> tuple[UUID, ...]:
-    """Return the sources of the operations that write a value, whole or as an item; if none does, those of all of them."""
+    """Return the sources of the operations that write a value, whole or as an item; if none does,
+    those of all of them.
+    """
     said = _said(item)
     found = [
         sources
@@ -182,7 +188,9 @@ def _sources_of(item: Any, writes: Sequence[tuple[Any, tuple[UUID, ...]]]) -> tu
 def _without_repeated_items(
     operations: Iterable[Mapping[str, Any]], before: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Leave out each operation that appends an item that the list has, or gets from an earlier operation."""
+    """Leave out each operation that appends an item that the list has, or gets from an earlier
+    operation.
+    """
     kept: list[dict[str, Any]] = []
     listed: dict[str, list[Any]] = {}
     for operation in operations:

@@ -1,4 +1,6 @@
-"""Compares what was extracted from a conversation with the current records, and finds the changes to write."""
+"""Compares what was extracted from a conversation with the current records, and finds the changes
+to write.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from memoranda.model.values import canonical, derived_id
 class CurrentRecords:
     """The current records; they may have changed since they were read for the model."""
 
-    #: Memories that may be repeated or replaced: candidates, those with the same keys, and their successors.
+    #: Memories that may be repeated or replaced: candidates, those with the same keys, and their
+    #: successors.
     memories: tuple[Memory, ...] = ()
     profiles: tuple[ProfileDocument, ...] = ()
     #: All lines of the agent, from all users, including retired ones.
@@ -100,7 +103,9 @@ class _Reconciler:
         return Reconciled(tuple(changes), tuple(lines), left_out, self._versions(changes))
 
     def _id(self, part: str, place: int) -> UUID:
-        """Return an id that does not depend on content: processing a part of a thread again gives the same id."""
+        """Return an id that does not depend on content: processing a part of a thread again gives
+        the same id.
+        """
         said = [str(read.message.id) for read in self._reading.messages[-1:]]
         return derived_id(self._reading.now, canonical([str(self._thread.id), said, part, place]))
 
@@ -150,7 +155,9 @@ class _Reconciler:
 
 
 def refused_change(changes: list[Change], exc: InvalidInput) -> int | None:
-    """Return the index of the change to leave out; the last statement if there are too many in all."""
+    """Return the index of the change to leave out; the last statement if there are too many in
+    all.
+    """
     if (
         exc.item is not None
         and exc.item < len(changes)

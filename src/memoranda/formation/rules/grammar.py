@@ -1,4 +1,6 @@
-"""The classes of extraction rules: a language, its topics and rules, and the statements that the rules find."""
+"""The classes of extraction rules: a language, its topics and rules, and the statements that the
+rules find.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from memoranda.model.memories import Cardinality
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """How statements of one topic are stored: the kind of memory, and its key if only one can be true at a time."""
+    """How statements of one topic are stored: the kind of memory, and its key if only one can be
+    true at a time.
+    """
 
     kind: str
     key: str | None = None
@@ -63,7 +67,8 @@ class Statement:
     cardinality: Cardinality
     #: Its place in the text.
     span: tuple[int, int]
-    #: Since when, until when, and when it applies, in the user's words; `formation.times` turns them into dates.
+    #: Since when, until when, and when it applies, in the user's words; `formation.times` turns
+    #: them into dates.
     valid_from: str | None = None
     valid_to: str | None = None
     applies_when: str = ""
@@ -99,7 +104,9 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to state something: the pattern matches how a clause begins, and a named group holds the value."""
+    """One way to state something: the pattern matches how a clause begins, and a named group holds
+    the value.
+    """
 
     about: str
     pattern: str
@@ -108,7 +115,8 @@ class Rule:
     #: The name of the subject before the pattern; "" if the pattern contains its subject.
     subject: str = ""
     reach: Reach = Reach.MATCHED
-    #: The key of the statement if it differs from its topic's; it may contain groups of the pattern.
+    #: The key of the statement if it differs from its topic's; it may contain groups of the
+    #: pattern.
     key: str | None = None
     #: True if the pattern applies to questions and requests too.
     asked: bool = False
@@ -126,7 +134,8 @@ class Ending:
     pattern: re.Pattern[str]
     #: Only statements with such a value.
     values: re.Pattern[str] | None = None
-    #: True if a statement ends only where the sentence names its value; False if all end where it names none.
+    #: True if a statement ends only where the sentence names its value; False if all end where it
+    #: names none.
     named: bool = True
     #: True if the pattern says who is meant, so that another subject in the clause does not matter.
     of_others: bool = False
@@ -149,7 +158,9 @@ class TakingBack:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """The ways of one language to say that later messages are not the user's own words, or are again."""
+    """The ways of one language to say that later messages are not the user's own words, or are
+    again.
+    """
 
     #: A game in which the user plays somebody; it goes on in later messages.
     play: re.Pattern[str]
@@ -187,7 +198,8 @@ class Language:
     leads: re.Pattern[str]
     #: The rest of the sentence after a match is not stated as true.
     unreal: re.Pattern[str]
-    #: The rest of the text after a match is not stated as true; with `made_up`, the whole text is not.
+    #: The rest of the text after a match is not stated as true; with `made_up`, the whole text is
+    #: not.
     frame: re.Pattern[str]
     made_up: re.Pattern[str]
     #: The sentence is ironic; the whole text is.
@@ -195,7 +207,8 @@ class Language:
     ironic_text: re.Pattern[str]
     #: Before a colon: the text after it is somebody else's.
     speech: re.Pattern[str]
-    #: In a question: after a statement, the question follows; before a statement, it is the reason for asking.
+    #: In a question: after a statement, the question follows; before a statement, it is the reason
+    #: for asking.
     goes_on: re.Pattern[str]
     explains: re.Pattern[str]
     #: At the end of a question after a comma: it asks whether the statement is true.
@@ -216,18 +229,21 @@ class Language:
     #: First-person words; a note that contains one is stored as a request.
     own_words: re.Pattern[str]
     asked_to_keep: str
-    #: "since …", "until …", "at work": the words in the named groups `since`, `until` and `applies`.
+    #: "since …", "until …", "at work": the words in the named groups `since`, `until` and
+    #: `applies`.
     times: re.Pattern[str]
     abbreviations: frozenset[str] = field(default_factory=frozenset)
     taking_back: TakingBack | None = None
     frames: Frames | None = None
     #: Further items of a list must match, by topic: "asthma and a dog" has one illness.
     listed: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    #: A verb after whose list a tail tells of all items: "prefer lengths and weights in metric units" is one statement.
+    #: A verb after whose list a tail tells of all items: "prefer lengths and weights in metric
+    #: units" is one statement.
     shared_tail: re.Pattern[str] = NEVER
     #: After a value, words that deny it: "ich mag Sushi nicht".
     denied: re.Pattern[str] = NEVER
-    #: After a value, another one that replaces it: "in Ghent, no wait, in Antwerp"; the named group `value`.
+    #: After a value, another one that replaces it: "in Ghent, no wait, in Antwerp"; the named group
+    #: `value`.
     slip: re.Pattern[str] = NEVER
 
 

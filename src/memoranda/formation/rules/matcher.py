@@ -72,9 +72,11 @@ def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) 
 def list_spans(
     text: str, start: int, language: Language, tail: re.Match[str] | None = None
 ) -> list[tuple[int, int]]:
-    """Return the spans of the items of a list: the first item, and all further ones if "and" comes before the last.
+    """Return the spans of the items of a list: the first item, and all further ones if "and" comes
+    before the last.
 
-    They are one span if a tail after the last one tells of all: without it, the others would say something else.
+    They are one span if a tail after the last one tells of all: without it, the others would say
+    something else.
     """
     cut = len(text) if tail is None else tail.start("tail")
     end = phrase_end(text, start, language)
@@ -122,7 +124,9 @@ def _closes_a_quote(text: str, start: int, end: int) -> bool:
 
 
 def key_of(rule: Rule, match: re.Match[str], topic: Topic) -> str | None:
-    """Return the statement's key (one statement at a time has it): that of its rule, else that of its topic."""
+    """Return the statement's key (one statement at a time has it): that of its rule, else that of
+    its topic.
+    """
     if rule.key is None:
         return topic.key
     return rule.key.format(**_groups(match)).strip().lower() or None
@@ -161,11 +165,12 @@ _AND: Final = 5
 def extract(
     text: str, *, language: str | None = None, earlier: Sequence[str] = ()
 ) -> list[Statement]:
-    """Return what users state about themselves in a message; questions, quotations and fiction are skipped.
+    """Return what users state about themselves in a message; questions, quotations and fiction are
+    skipped.
 
-    Give only the user's own text: never that of an assistant, a tool or a web page. Without `language`, all
-    supported languages are tried; an unsupported one finds nothing. ``earlier`` are the user's messages before it,
-    oldest first: a game in which the user plays somebody goes on.
+    Give only the user's own text: never that of an assistant, a tool or a web page. Without
+    `language`, all supported languages are tried; an unsupported one finds nothing. ``earlier`` are
+    the user's messages before it, oldest first: a game in which the user plays somebody goes on.
     """
     wanted = (
         LANGUAGES.values()
@@ -189,7 +194,9 @@ LONGEST_GAME: Final = 8
 
 
 def in_own_words(text: str, earlier: Sequence[str]) -> str:
-    """Return a message without what its user plays or passes on since an earlier message; places do not change."""
+    """Return a message without what its user plays or passes on since an earlier message; places do
+    not change.
+    """
     frames = [language.frames for language in LANGUAGES.values() if language.frames is not None]
     plays = announced = False
     for before in [*earlier[-LONGEST_GAME:]]:
@@ -271,7 +278,9 @@ class _SentenceReader:
         yield from self._anywhere(limit)
 
     def _anywhere(self, limit: int) -> Iterator[Statement]:
-        """Yield statements that may stand anywhere in a sentence: the relatives and the animals that it names."""
+        """Yield statements that may stand anywhere in a sentence: the relatives and the animals
+        that it names.
+        """
         for one in self.rules:
             if one.rule.anywhere and not self._is_excluded(one):
                 for match in one.full.finditer(self.sentence.text, 0, limit):
@@ -307,7 +316,9 @@ class _SentenceReader:
                 return
 
     def _match_without_subject(self, one: CompiledRule, place: int) -> re.Match[str] | None:
-        """Match a rule without its subject if the previous clause had this subject: "I'm vegan and live in Graz"."""
+        """Match a rule without its subject if the previous clause had this subject: "I'm vegan and
+        live in Graz".
+        """
         if self.subject is None or place == 0:
             return None
         between = self.sentence.text[self.end : place]
@@ -321,7 +332,9 @@ class _SentenceReader:
         return one.short.match(self.sentence.text, place) if shares or carries else None
 
     def _inside_remember(self, one: CompiledRule, match: re.Match[str]) -> list[Statement]:
-        """Return the statements inside "remember that …": "remember that I'm vegan" states a diet."""
+        """Return the statements inside "remember that …": "remember that I'm vegan" states a
+        diet.
+        """
         return list(self._clause(match.start("value"))) if one.rule.about == "remember" else []
 
     def _is_asked(self, match: re.Match[str], one: CompiledRule) -> bool:
@@ -367,7 +380,9 @@ class _SentenceReader:
             yield self._statement(one, match, said)
 
     def _is_denied(self, about: str, said: ValueSpan) -> bool:
-        """True if words after a value deny it; topics that are negations themselves are said with such words."""
+        """True if words after a value deny it; topics that are negations themselves are said with
+        such words.
+        """
         denied = self.language.denied.match(self.sentence.text, said.end)
         return denied is not None and about not in (
             "dislikes",

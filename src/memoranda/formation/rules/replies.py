@@ -1,4 +1,6 @@
-"""Reads what a user's message says by itself, without quotes and questions, and whether it answers yes or no."""
+"""Reads what a user's message says by itself, without quotes and questions, and whether it answers
+yes or no.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ _POINTS: Final = re.compile(
 
 
 def points_at_something(text: str) -> bool:
-    """True if a sentence points at something that another turn named, and does not name it: "yes, the second one"."""
+    """True if a sentence points at something that another turn named, and does not name it: "yes,
+    the second one".
+    """
     return _POINTS.search(_plain(text)) is not None
 
 
@@ -95,7 +99,9 @@ def asks(text: str) -> bool:
 
 
 def stated_words(text: str) -> str:
-    """Return what a message says in its own words, without its questions; a question that asks for a change stays."""
+    """Return what a message says in its own words, without its questions; a question that asks for
+    a change stays.
+    """
     return "\n".join(
         part for part in sentences_of(own_words(text)) if not asks(part) or _asks_for_change(part)
     )

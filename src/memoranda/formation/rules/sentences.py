@@ -1,4 +1,6 @@
-"""Splits a text into sentences, and masks what is not the user's own: quotes, code, pasted lines."""
+"""Splits a text into sentences, and masks what is not the user's own: quotes, code, pasted
+lines.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class Sentence:
 
 
 def readable_text(text: str) -> str:
-    """Return the beginning of a text with plain apostrophes and no unstorable characters; lengths do not change."""
+    """Return the beginning of a text with plain apostrophes and no unstorable characters; lengths
+    do not change.
+    """
     return _UNREADABLE.sub(" ", text[:MOST_CHARACTERS]).translate(_APOSTROPHES)
 
 
@@ -73,7 +77,9 @@ def mask_quoted(text: str) -> str:
 
 
 def letter_start(masked: str) -> int:
-    """Return the index at which somebody else's letter begins in a message; the message's length if there is none."""
+    """Return the index at which somebody else's letter begins in a message; the message's length if
+    there is none.
+    """
     letter = _LETTER.search(masked)
     return len(masked) if letter is None else letter.start()
 

@@ -53,7 +53,9 @@ class Denial:
 
 
 def may_take_back(text: str, earlier: Sequence[str] = ()) -> bool:
-    """True if a message has words that take something back, if there is something that they name."""
+    """True if a message has words that take something back, if there is something that they
+    name.
+    """
     for sentence, language, ways in _own_sentences(text, earlier):
         limit = _limit(sentence, language)
         if any(
@@ -66,7 +68,9 @@ def may_take_back(text: str, earlier: Sequence[str] = ()) -> bool:
 
 
 def taken_back(text: str, known: Sequence[Known], *, earlier: Sequence[str] = ()) -> list[Denial]:
-    """Return the earlier statements that a message takes back, each once; ``earlier`` are the user's messages before it."""
+    """Return the earlier statements that a message takes back, each once; ``earlier`` are the
+    user's messages before it.
+    """
     found: dict[Hashable, Denial] = {}
     for sentence, language, ways in _own_sentences(text, earlier):
         for denial in _denials(sentence, known, language, ways):
@@ -81,7 +85,9 @@ def taken_back(text: str, known: Sequence[Known], *, earlier: Sequence[str] = ()
 def _own_sentences(
     text: str, earlier: Sequence[str]
 ) -> Iterator[tuple[Sentence, Language, TakingBack]]:
-    """Yield the sentences in which the user speaks for themselves, with each language whose words they have."""
+    """Yield the sentences in which the user speaks for themselves, with each language whose words
+    they have.
+    """
     start = readable_text(in_own_words(text, earlier))
     masked = mask_quoted(start)
     for language in LANGUAGES.values():
@@ -139,7 +145,9 @@ def _cues(
 
 
 def _ended(text: str, ending: Ending, known: Iterable[Known], ways: TakingBack) -> list[Known]:
-    """Return the statements that an ending ends: those that the sentence names, else all if it may name none."""
+    """Return the statements that an ending ends: those that the sentence names, else all if it may
+    name none.
+    """
     of_topic = [
         one
         for one in known
@@ -194,7 +202,9 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def opposed(about: str, value: str, known: Iterable[Known]) -> list[Known]:
-    """Return the earlier likes that a new dislike ends, and the other way round: those of the same words."""
+    """Return the earlier likes that a new dislike ends, and the other way round: those of the same
+    words.
+    """
     other = {"likes": "dislikes", "dislikes": "likes"}.get(about)
     wanted = words(value)
     return [one for one in known if one.about == other and words(one.value) == wanted]

@@ -1,4 +1,6 @@
-"""Fields of profiles that are bound to a key: the memory that has the key holds the field's value."""
+"""Fields of profiles that are bound to a key: the memory that has the key holds the field's
+value.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def keys_of(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def with_keys(parameters: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return a JSON Schema whose fields of these names have these keys, unless they name a key, or null for none."""
+    """Return a JSON Schema whose fields of these names have these keys, unless they name a key, or
+    null for none.
+    """
     fields = parameters.get("properties")
     if not isinstance(fields, Mapping):
         return dict(parameters)
@@ -103,9 +107,11 @@ def fits(schema: HasBoundFields, field: str, value: Any) -> bool:
 
 
 def value_of(schema: HasBoundFields, field: str, memory: Memory, *, texts: bool = True) -> Any:
-    """Return the value that a field shows of the memory that holds its key; ``NOTHING`` if the memory has none for it.
+    """Return the value that a field shows of the memory that holds its key; ``NOTHING`` if the
+    memory has none for it.
 
-    Without a value of its own, a memory that always applies shows its content where the field may be such a text.
+    Without a value of its own, a memory that always applies shows its content where the field may
+    be such a text.
     """
     if memory.has_value and fits(schema, field, memory.data["value"]):
         return memory.data["value"]
@@ -125,7 +131,9 @@ def counts(memory: Memory, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The holder of a field: a memory, or a document that had the field before its schema bound it."""
+    """The holder of a field: a memory, or a document that had the field before its schema bound
+    it.
+    """
 
     value: Any
     audience: Audience
@@ -139,7 +147,9 @@ class Holder:
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """The sort key of holders: pinned, then higher trust, then the narrower audience, then the newer."""
+        """The sort key of holders: pinned, then higher trust, then the narrower audience, then the
+        newer.
+        """
         readers = (WIDEST_FIRST.index(self.audience.kind), -len(self.audience.groups))
         return (
             self.pinned,
@@ -166,7 +176,9 @@ def of_memory(schema: HasBoundFields, field: str, memory: Memory, *, texts: bool
 
 
 def of_document(field: str, document: ProfileDocument, ended: Iterable[Memory]) -> Holder | None:
-    """Return a stored document as the holder of a field; None if a memory from the same sources has ended since."""
+    """Return a stored document as the holder of a field; None if a memory from the same sources has
+    ended since.
+    """
     pinned, sources = field in document.pinned, {*all_of({field: document.grounds_of(field)})}
     if not pinned and any(not sources.isdisjoint(one.sources) for one in ended):
         return None
@@ -225,8 +237,8 @@ def with_bound_fields(
 ) -> list[ProfileDocument]:
     """Return profile documents whose bound fields have the values that memories say.
 
-    A field stands in the document of those who read its memory, or in that of ``into``; a document that is not stored is
-    made for it.
+    A field stands in the document of those who read its memory, or in that of ``into``; a document
+    that is not stored is made for it.
     """
     found = list(documents)
     for schema in schemas:

@@ -53,7 +53,9 @@ class FormationSchema:
 
     @cached_property
     def keys(self) -> Mapping[str, str]:
-        """The keys to which fields of the documents are bound, by field; none in a schema of notes."""
+        """The keys to which fields of the documents are bound, by field; none in a schema of
+        notes.
+        """
         return {} if self.unusable or self.update_mode != "patch" else keys_of(self.parameters)
 
     def report(self, document: ProfileDocument) -> DocumentReport:
@@ -68,7 +70,9 @@ def schema_of(schema: WantedSchema) -> FormationSchema:
 
 
 def bound_schemas(records: Iterable[Schema]) -> dict[str, FormationSchema]:
-    """Return the schemas with bound fields, by name: the built-in ones, replaced or extended by the tenant's."""
+    """Return the schemas with bound fields, by name: the built-in ones, replaced or extended by the
+    tenant's.
+    """
     found = {**DEFAULTS, **{record.name: schema_from_record(record) for record in records}}
     return {name: schema for name, schema in found.items() if schema.keys}
 
@@ -188,7 +192,8 @@ DEFAULTS: Mapping[str, FormationSchema] = {
     one.name: one for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)
 }
 
-#: Schemas with fixed parameters, because records have these fields; their other settings can be changed.
+#: Schemas with fixed parameters, because records have these fields; their other settings can be
+#: changed.
 FIXED = frozenset({NOTE.name, EXPERIENCE.name, EPISODE.name})
 
 
@@ -228,7 +233,9 @@ def default_fields(schema: FormationSchema) -> dict[str, Any]:
 
 
 def shape_for_edits(name: str, record: Schema | None) -> Shape:
-    """Return the shape for edits by people and programs; they may add fields to a built-in schema."""
+    """Return the shape for edits by people and programs; they may add fields to a built-in
+    schema.
+    """
     if record is not None:
         return schema_from_record(record).shape
     known = DEFAULTS.get(name)
@@ -261,7 +268,9 @@ def checked_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def parameters_of(given: object) -> dict[str, Any]:
-    """Return the given JSON Schema, or that of a Pydantic class; raise InvalidInput if it is unusable."""
+    """Return the given JSON Schema, or that of a Pydantic class; raise InvalidInput if it is
+    unusable.
+    """
     if isinstance(given, type) and issubclass(given, BaseModel):
         try:
             given = given.model_json_schema()

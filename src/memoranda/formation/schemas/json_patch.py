@@ -1,4 +1,6 @@
-"""JSON Patch (RFC 6902) of add, replace and remove: parses operations and applies all of them, or none, to a copy of the document."""
+"""JSON Patch (RFC 6902) of add, replace and remove: parses operations and applies all of them, or
+none, to a copy of the document.
+"""
 
 from __future__ import annotations
 
@@ -110,10 +112,11 @@ def _path_of(given: dict[str, Any]) -> Path:
 
 
 def in_safe_order(operations: Sequence[Operation]) -> tuple[list[Operation], list[PatchFault]]:
-    """Order removals from the end of the document backwards, so that indices mean what the model was shown.
+    """Order removals from the end of the document backwards, so that indices mean what the model
+    was shown.
 
-    Removals are reordered among themselves unless another operation between them changes the same list.
-    Removing the same entry twice is a fault.
+    Removals are reordered among themselves unless another operation between them changes the same
+    list. Removing the same entry twice is a fault.
     """
     found = list(operations)
     faults: list[PatchFault] = []
@@ -187,7 +190,8 @@ def apply_patch(
     *,
     pinned: Collection[str] = (),
 ) -> Patched:
-    """Apply operations to a document; ``None`` means a new document, which must be complete at once.
+    """Apply operations to a document; ``None`` means a new document, which must be complete at
+    once.
 
     Never raises for wrong operations, which may come from a model: faults are returned.
     """
@@ -326,7 +330,9 @@ class _Patcher:
             raise InvalidJson("has nothing to remove")
 
     def _parent(self, path: tuple[str, ...], *, make: bool) -> Any:
-        """Return the object or list that contains the end of a path; with ``make``, create those the schema defines."""
+        """Return the object or list that contains the end of a path; with ``make``, create those
+        the schema defines.
+        """
         place: Any = self.document
         for depth, token in enumerate(path[:-1], 1):
             if make and isinstance(place, dict) and place.get(token) is None:

@@ -66,7 +66,9 @@ def pointer_to(tokens: tuple[str, ...]) -> str:
 
 
 def index_in(token: str, length: int) -> int:
-    """Return the list index that a part of a pointer names; ``length`` is the length of the list."""
+    """Return the list index that a part of a pointer names; ``length`` is the length of the
+    list.
+    """
     if token == "-":
         raise InvalidJson("- means the place after the last entry; only add may use it")
     if not (token.isascii() and token.isdigit()) or (token[0] == "0" and token != "0"):
@@ -91,7 +93,9 @@ class Copier:
         self.bytes_left = bytes_left
 
     def copy(self, value: Any, depth: int = 0) -> Any:
-        """Return a copy that shares nothing with the value; ``depth`` is its level in the document."""
+        """Return a copy that shares nothing with the value; ``depth`` is its level in the
+        document.
+        """
         if depth > DATA_DEPTH:
             raise InvalidJson(f"is nested deeper than {DATA_DEPTH} levels; flatten it")
         if isinstance(value, dict):
@@ -147,7 +151,9 @@ def type_of(value: Any) -> str:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON text; refuse texts that two parsers could read differently, and values that cannot be stored."""
+    """Parse JSON text; refuse texts that two parsers could read differently, and values that cannot
+    be stored.
+    """
     if len(text) > DATA_BYTES:
         raise InvalidJson(f"has {len(text)} characters; at most {DATA_BYTES}")
     try:

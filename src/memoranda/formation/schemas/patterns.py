@@ -1,4 +1,6 @@
-"""Regular expressions of schemas, matched in time linear in the text, for untrusted patterns too."""
+"""Regular expressions of schemas, matched in time linear in the text, for untrusted patterns
+too.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def _compiled(pattern: str) -> SchemaValidator:
 
 
 def pattern_weight(pattern: str) -> int:
-    """Return the places of a pattern with counted repetitions written out; stops counting beyond the limit."""
+    """Return the places of a pattern with counted repetitions written out; stops counting beyond
+    the limit.
+    """
     totals, last, place = [0], 0, 0
     while place < len(pattern):
         character, step = pattern[place], 1

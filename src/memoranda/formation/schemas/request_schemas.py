@@ -1,4 +1,6 @@
-"""The schemas that one request to form a thread names or defines; they travel with its job and are stored nowhere else."""
+"""The schemas that one request to form a thread names or defines; they travel with its job and are
+stored nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ from memoranda.model.values import new_id, refused
 
 #: The most schemas of one request, and the most characters of them as JSON.
 _MOST, _LENGTH = 32, 262_144
-#: The fields of a definition beside its name. When it is formed, and for which agents, the request itself says.
+#: The fields of a definition beside its name. When it is formed, and for which agents, the request
+#: itself says.
 _FIELDS: Final = ("description", "parameters", "update_mode", "instructions")
 _EXAMPLE: Final = "'Profile' or {'name': 'Trip', 'parameters': …, 'update_mode': 'insert'}"
 #: A definition is checked as a record, which needs an owner.
@@ -37,7 +40,8 @@ def request_payload(
 ) -> dict[str, Any]:
     """Return a request's schemas as a job's payload; raise ``InvalidInput`` if one cannot be used.
 
-    ``known`` has the names of the tenant's schemas, which a request may name beside the built-in ones.
+    ``known`` has the names of the tenant's schemas, which a request may name beside the built-in
+    ones.
     """
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise _refusal("", f"give a list, such as [{_EXAMPLE}]")
@@ -72,10 +76,11 @@ def wanted_schemas(
     known: Sequence[Schema],
     payload: Mapping[str, Any],
 ) -> tuple[WantedSchema, ...]:
-    """Return the schemas that a run describes to the extractor; those that it is to fill are marked due.
+    """Return the schemas that a run describes to the extractor; those that it is to fill are marked
+    due.
 
-    They are the schemas of the job's request, or else those of the agent with one of these triggers. What a request named
-    and the tenant has deleted since is left out.
+    They are the schemas of the job's request, or else those of the agent with one of these
+    triggers. What a request named and the tenant has deleted since is left out.
     """
     listed = payload.get(SCHEMAS)
     if not isinstance(listed, list):
@@ -96,7 +101,9 @@ def wanted_schemas(
 
 
 def request_note(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the note for the ledger (the log of all changes): the names of the schemas that a job was asked for."""
+    """Return the note for the ledger (the log of all changes): the names of the schemas that a job
+    was asked for.
+    """
     listed = payload.get(SCHEMAS)
     if not isinstance(listed, list):
         return {}

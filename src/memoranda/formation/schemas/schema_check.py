@@ -135,7 +135,9 @@ class _SchemaReader:
         return next(filter(None, map(_fault_of_name, given)), None)
 
     def reference_faults(self) -> Iterator[Fault]:
-        """Yield references without a target, and references that form a loop before they reach a field."""
+        """Yield references without a target, and references that form a loop before they reach a
+        field.
+        """
         onward: dict[Place, list[Place]] = {}
         for at, schema in self.places.items():
             if not isinstance(schema, dict):
@@ -210,7 +212,9 @@ def _fault_of_key(given: Any, at: Place) -> str | None:
 
 
 def _key_faults(schema: dict[str, Any]) -> Iterator[Fault]:
-    """Yield fields that cannot be bound to their key: lists, and fields that name the key of an earlier field."""
+    """Yield fields that cannot be bound to their key: lists, and fields that name the key of an
+    earlier field.
+    """
     taken: dict[str, str] = {}
     for name, key in keys_of(schema).items():
         at = pointer_to(("properties", name, KEYWORD))

@@ -1,4 +1,6 @@
-"""Validates documents against a part of JSON Schema 2020-12, with its formats; faults have a place and a reason."""
+"""Validates documents against a part of JSON Schema 2020-12, with its formats; faults have a place
+and a reason.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ FAULTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One violation of a schema: its place, a JSON Pointer into the checked value, and the reason."""
+    """One violation of a schema: its place, a JSON Pointer into the checked value, and the
+    reason.
+    """
 
     at: str
     reason: str
@@ -368,7 +372,9 @@ class Shape:
         return document_faults(self._root, document, limit)
 
     def completed(self, value: Any, path: tuple[str, ...] = ()) -> Any:
-        """Return a value with the default of each field that is not there and has one; null is none."""
+        """Return a value with the default of each field that is not there and has one; null is
+        none.
+        """
         if isinstance(value, list):
             return [self.completed(one, (*path, str(place))) for place, one in enumerate(value)]
         if not isinstance(value, dict):

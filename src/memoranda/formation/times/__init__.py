@@ -1,1 +1,3 @@
-"""Reads time expressions: words of a language become spans of days, relative to when they were said."""
+"""Reads time expressions: words of a language become spans of days, relative to when they were
+said.
+"""

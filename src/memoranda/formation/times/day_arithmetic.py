@@ -25,7 +25,9 @@ def span(first: date, after: date, granularity: Granularity) -> DaySpan:
 
 
 def later(day: date, unit: str, count: int) -> date:
-    """Return the day so many days, weeks, months, quarters or years later; a shorter month gives its last day."""
+    """Return the day so many days, weeks, months, quarters or years later; a shorter month gives
+    its last day.
+    """
     if unit in ("day", "week"):
         return day + count * (WEEK if unit == "week" else DAY)
     months = day.year * 12 + day.month - 1 + count * _MONTHS_OF[unit]

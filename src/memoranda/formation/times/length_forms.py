@@ -19,7 +19,9 @@ _TODAY_AGO: Final = re.compile(r"^DAY:0 AGO (.+)$")
 
 
 def length(core: str, led: frozenset[str], saying: Saying) -> DaySpan | None:
-    """Return the day so long ago, or so long from now; "for three years" is ago for what began, and from now for what ends."""
+    """Return the day so long ago, or so long from now; "for three years" is ago for what began, and
+    from now for what ends.
+    """
     heading = core.removeprefix("HENCE ")
     moved = _TODAY_AGO.sub(r"AGO \1 DAY:0", heading)
     found = _LENGTH.match(moved)

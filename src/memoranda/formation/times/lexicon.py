@@ -48,7 +48,8 @@ class Lexicon:
     code: str
     #: Token → its phrases, separated by "|". A phrase that is listed twice has its last token.
     tokens: Mapping[str, str]
-    #: The words for 1, 2, 3 …, and for 1st, 2nd, 3rd …; variants are separated by "|", words of one number by "~".
+    #: The words for 1, 2, 3 …, and for 1st, 2nd, 3rd …; variants are separated by "|", words of one
+    #: number by "~".
     numbers: str
     ordinals: str
     #: Words that tell past from future.

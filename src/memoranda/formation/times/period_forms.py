@@ -1,4 +1,6 @@
-"""The forms of longer times: weekends, weeks, months, quarters, seasons, years and parts of them."""
+"""The forms of longer times: weekends, weeks, months, quarters, seasons, years and parts of
+them.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def _month(found: re.Match[str], saying: Saying) -> DaySpan | None:
 
 
 def month_in(month: int, year: int, saying: Saying) -> DaySpan:
-    """Return a month of a year; without a year (0), the last that has begun, or the first that has not ended."""
+    """Return a month of a year; without a year (0), the last that has begun, or the first that has
+    not ended.
+    """
     today = saying.today
     if not year:
         year = (
@@ -171,7 +175,9 @@ def _decade(found: re.Match[str], _: Saying) -> DaySpan:
     r"(?P<part>START|MID|END|EARLY|LATE|LAST U:day)(?: (?:IN|AT|FROM))? (?P<of>(?!(?:LAST|THIS) (?:PART|NIGHT)$).+)"
 )
 def _part_of(found: re.Match[str], saying: Saying) -> DaySpan | None:
-    """Return a part of a month (its first ten days, the next ten, the rest), or the edge of a longer time."""
+    """Return a part of a month (its first ten days, the next ten, the rest), or the edge of a
+    longer time.
+    """
     of = found["of"]
     whole = plain(f"THIS {of}" if re.fullmatch(r"U:\w+", of) else of, saying)
     if whole is None:

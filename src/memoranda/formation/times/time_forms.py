@@ -1,4 +1,6 @@
-"""The list of the forms of times over tokens that all languages share, and how a time is compared with it."""
+"""The list of the forms of times over tokens that all languages share, and how a time is compared
+with it.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,16 @@ def form(pattern: str) -> Callable[[Form], Form]:
 
 @cache
 def _compiled() -> tuple[tuple[re.Pattern[str], Form], ...]:
-    """Return the forms; they are compiled with the first time that is read, because most programs that import this read none."""
+    """Return the forms; they are compiled with the first time that is read, because most programs
+    that import this read none.
+    """
     return tuple((re.compile(pattern), made) for pattern, made in FORMS)
 
 
 def plain(core: str, saying: Saying) -> DaySpan | None:
-    """Return the days of a time without words before it; a time of day narrows only the granularity."""
+    """Return the days of a time without words before it; a time of day narrows only the
+    granularity.
+    """
     for pattern, made in _compiled():
         if found := pattern.fullmatch(core):
             return made(found, saying)

@@ -1,4 +1,6 @@
-"""Reading of one time from its tokens, with the words before it, or with the two sides of a range."""
+"""Reading of one time from its tokens, with the words before it, or with the two sides of a
+range.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ _NEXT_ONE: Final = re.compile(r"^(?:NEXT|COMING|SOON) U:")
 
 
 def days_of(tokens: list[str], saying: Saying) -> DaySpan | None:
-    """Return the days that the tokens of one expression say; None if they are no time, or not surely one."""
+    """Return the days that the tokens of one expression say; None if they are no time, or not
+    surely one.
+    """
     text = " ".join(tokens)
     if saying.role is Role.VALID_UNTIL and "NOW" in tokens:
         return None

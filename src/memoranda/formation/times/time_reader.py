@@ -1,4 +1,6 @@
-"""Reads the words of a time in English, German and Spanish; words that are not surely one time are not read."""
+"""Reads the words of a time in English, German and Spanish; words that are not surely one time are
+not read.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,8 @@ def days_said(
 ) -> DaySpan | None:
     """Return the days that words mean; None if they name no time, or more than one, or not surely.
 
-    ``around`` is the text in which they stand; it tells past from future where ``tense`` is not given.
+    ``around`` is the text in which they stand; it tells past from future where ``tense`` is not
+    given.
     """
     text = _plain_text(words)
     if not text or len(text) > LONGEST:
@@ -89,7 +92,9 @@ def says_days(text: str, said: datetime, role: Role, days: DaySpan) -> bool:
 
 
 def contradicts(words: str, days: DaySpan) -> bool:
-    """True if words name a day of the month, a month, a weekday or a year that none of these days has."""
+    """True if words name a day of the month, a month, a weekday or a year that none of these days
+    has.
+    """
     if days.after - days.first > _MOST_DAYS:
         return False
     each = [days.first + timedelta(days=one) for one in range((days.after - days.first).days)]
@@ -153,7 +158,9 @@ def _in_language(text: str, lexicon: Lexicon, saying: Saying) -> DaySpan | None:
 
 
 def expressions(text: str, lexicon: Lexicon, saying: Saying) -> list[Expression]:
-    """Return the times in a text in small letters, in their order; ``days`` is None where one cannot be read."""
+    """Return the times in a text in small letters, in their order; ``days`` is None where one
+    cannot be read.
+    """
     pieces = [piece for piece in lexicon.pieces(text) if piece.token != ""]
     return list(_expressions(text, pieces, lexicon, saying))
 
@@ -161,7 +168,9 @@ def expressions(text: str, lexicon: Lexicon, saying: Saying) -> list[Expression]
 def _expressions(
     text: str, pieces: list[Piece], lexicon: Lexicon, saying: Saying
 ) -> Iterator[Expression]:
-    """Yield the times among words that say none: each stretch of words of time is one, or cannot be read ("every Friday")."""
+    """Yield the times among words that say none: each stretch of words of time is one, or cannot be
+    read ("every Friday").
+    """
     for is_time, stretch in groupby(pieces, lambda piece: piece.token is not None):
         run = list(stretch)
         while run and (run[-1].token in _JOINING or _counts(run, text)):
@@ -177,7 +186,9 @@ def _expressions(
 
 
 def _counts(run: list[Piece], text: str) -> bool:
-    """True if the last word counts what follows it and is no part of a time: "last week a friend", "yesterday after work"."""
+    """True if the last word counts what follows it and is no part of a time: "last week a friend",
+    "yesterday after work".
+    """
     last = run[-1]
     return last.token == "!" or (
         len(run) > 1 and (last.token or "").startswith("N:") and text[last.start].isalpha()

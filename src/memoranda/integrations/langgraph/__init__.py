@@ -1,4 +1,6 @@
-"""The store of LangGraph and everything built on it, over a book: items with history, undo, isolation and erasure."""
+"""The store of LangGraph and everything built on it, over a book: items with history, undo,
+isolation and erasure.
+"""
 
 from __future__ import annotations
 

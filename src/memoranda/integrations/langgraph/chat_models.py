@@ -18,10 +18,12 @@ _LATER: Final = frozenset({408, 409, 425, 429})
 
 
 class ChatModels:
-    """The models of a book for ``memoranda.open(models=…)``: a chat model of LangChain, with its callbacks and traces.
+    """The models of a book for ``memoranda.open(models=…)``: a chat model of LangChain, with its
+    callbacks and traces.
 
-    ``name`` is recorded as who forms the book; without it, the class and the model's own name are. The most tokens of an
-    answer are a setting of the chat model: LangChain has no common word for them.
+    ``name`` is recorded as who forms the book; without it, the class and the model's own name are.
+    The most tokens of an answer are a setting of the chat model: LangChain has no common word for
+    them.
     """
 
     def __init__(self, model: BaseChatModel, *, name: str | None = None) -> None:

@@ -1,4 +1,6 @@
-"""A LangGraph store that shows, in one namespace, what a book formed from conversations; all else is another store's."""
+"""A LangGraph store that shows, in one namespace, what a book formed from conversations; all else
+is another store's.
+"""
 
 from __future__ import annotations
 
@@ -55,14 +57,17 @@ class FormedItem:
 
 
 class FormedItems:
-    """Reads and changes what was formed of one owner's conversations; it stores nothing of its own."""
+    """Reads and changes what was formed of one owner's conversations; it stores nothing of its
+    own.
+    """
 
     def __init__(self, book: Book, who: Who) -> None:
         self._book = book
         self._who = who
 
     async def get(self, owner: Owner, schema: str, key: str) -> FormedItem | None:
-        """Return a schema's document (its key is the name of the schema) or a note of it (an id or external id).
+        """Return a schema's document (its key is the name of the schema) or a note of it (an id or
+        external id).
 
         The id of a note that a newer one replaced leads to the newer one.
         """
@@ -78,9 +83,12 @@ class FormedItems:
     async def search(
         self, owner: Owner, schema: str | None, query: str | None, most: int, passes: Passes | None
     ) -> list[FormedItem]:
-        """Return the best notes for a question, or all notes, newest first; the documents follow."""
+        """Return the best notes for a question, or all notes, newest first; the documents
+        follow.
+        """
         found: list[FormedItem] = []
-        # A book filters by the schema of a document; notes without one, and other filters, are passed over here.
+        # A book filters by the schema of a document; notes without one, and other filters, are
+        # passed over here.
         only = {"schema": schema} if schema not in (None, NOTE) else {}
         most_recalled = most if passes is None and schema != NOTE else _RECALLED
         notes = (
@@ -111,7 +119,9 @@ class FormedItems:
         return documents | {item.schema async for item in self._notes(owner, {})}
 
     async def put(self, owner: Owner, schema: str, key: str, value: Mapping[str, Any]) -> None:
-        """Let the person set a document or a note: what a person sets is pinned, and conversations leave it."""
+        """Let the person set a document or a note: what a person sets is pinned, and conversations
+        leave it.
+        """
         if key == schema:
             await self._book.profiles.put(
                 owner, value, schema=schema, audience="global", as_owner=True
@@ -128,7 +138,9 @@ class FormedItems:
             await self._book.update(owner, held.id, **fields, pinned=True, as_owner=True)
 
     async def delete(self, owner: Owner, schema: str, key: str) -> None:
-        """Retract a document or a note: it is read no more, and its history stays until it is forgotten."""
+        """Retract a document or a note: it is read no more, and its history stays until it is
+        forgotten.
+        """
         if key == schema:
             for item in await self._documents(owner, schema):
                 await self._book.profiles.patch(
@@ -142,7 +154,9 @@ class FormedItems:
             )
 
     async def _memory(self, owner: Owner, key: str) -> Memory | None:
-        """Return the memory with an id, or the one that replaced it; None if the view sees none that holds."""
+        """Return the memory with an id, or the one that replaced it; None if the view sees none
+        that holds.
+        """
         seen: set[UUID] = set()
         try:
             held = await self._book.records.get(owner, key, **self._who)
@@ -203,7 +217,9 @@ class FormedItems:
 
 
 def note_item(memory: Memory, score: float | None = None) -> FormedItem:
-    """Return a memory as an item: its document if it follows a schema, or else its content and context."""
+    """Return a memory as an item: its document if it follows a schema, or else its content and
+    context.
+    """
     data = memory.data if isinstance(memory.data, dict) else {}
     schema, document = data.get("schema"), data.get("document")
     if isinstance(schema, str) and isinstance(document, dict):
@@ -241,12 +257,14 @@ Labels = tuple[str, ...]
 
 
 class FormedMemories(BaseStore):
-    """The memories of ``(root, user, schema)`` are the book's formed records; other namespaces belong to ``others``.
+    """The memories of ``(root, user, schema)`` are the book's formed records; other namespaces
+    belong to ``others``.
 
-    Nothing is stored twice: reads ask the book, so what is corrected or forgotten there is so here at once. The key of a
-    patched document is its schema's name, that of a note its id. What is put is set by the person, and pinned: conversations
-    leave it. Deleting takes back and keeps the history; ``book.forget`` erases. ``agent``, ``groups`` and ``view`` say
-    who reads. Make it on the event loop of the book.
+    Nothing is stored twice: reads ask the book, so what is corrected or forgotten there is so here
+    at once. The key of a patched document is its schema's name, that of a note its id. What is put
+    is set by the person, and pinned: conversations leave it. Deleting takes back and keeps the
+    history; ``book.forget`` erases. ``agent``, ``groups`` and ``view`` say who reads. Make it on
+    the event loop of the book.
     """
 
     supports_ttl = True
@@ -261,7 +279,9 @@ class FormedMemories(BaseStore):
         self.ttl_config = others.ttl_config
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run operations together and wait for their results; not on the thread of the book's own event loop."""
+        """Run operations together and wait for their results; not on the thread of the book's own
+        event loop.
+        """
         try:
             here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
         except RuntimeError:
@@ -273,7 +293,9 @@ class FormedMemories(BaseStore):
         return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run operations together: reads see what was there before the writes, and the last write of a key counts."""
+        """Run operations together: reads see what was there before the writes, and the last write
+        of a key counts.
+        """
         listed = list(ops)
         for op in listed:
             validate_op_namespace(op)
@@ -346,7 +368,9 @@ class FormedMemories(BaseStore):
         await self._items.put(owner, below[0], op.key, op.value)
 
     def _place(self, labels: Labels) -> tuple[Owner, Labels]:
-        """Return the owner of a namespace and what is below it; the second label names the owner."""
+        """Return the owner of a namespace and what is below it; the second label names the
+        owner.
+        """
         if len(labels) < 2 or "*" in labels[:2]:
             raise NotAllowed(
                 f"namespace: {labels!r} names no user; memories are read of one user at a time: ({self._root!r}, user)"
@@ -381,7 +405,9 @@ def _matches(labels: Labels, end: str, path: Labels) -> bool:
 
 
 def _passing(filter: Mapping[str, Any] | None) -> Passes | None:
-    """Return a function that says if a value meets a filter of LangGraph; None if there is no filter."""
+    """Return a function that says if a value meets a filter of LangGraph; None if there is no
+    filter.
+    """
     try:
         wanted = data_filter(None, conditions_of(filter))
     except NothingMeets:

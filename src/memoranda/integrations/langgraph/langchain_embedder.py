@@ -14,10 +14,11 @@ from memoranda.model.vectors import Embedding
 
 
 class LangChainEmbedder:
-    """An embedder for ``memoranda.open(embed=…)``: LangChain's ``Embeddings``, a function, or a name such as ``openai:…``.
+    """An embedder for ``memoranda.open(embed=…)``: LangChain's ``Embeddings``, a function, or a
+    name such as ``openai:…``.
 
-    ``name`` tells models apart, because vectors of different models are never compared; without it, the class and its
-    ``model`` do.
+    ``name`` tells models apart, because vectors of different models are never compared; without it,
+    the class and its ``model`` do.
     """
 
     def __init__(self, embed: Any, dims: int, *, name: str | None = None) -> None:

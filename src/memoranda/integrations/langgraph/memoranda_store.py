@@ -1,4 +1,6 @@
-"""A LangGraph store whose items are a book's: durable, with history, undo and erasure, each owner's apart."""
+"""A LangGraph store whose items are a book's: durable, with history, undo and erasure, each owner's
+apart.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ from memoranda.wire.langgraph_store import (
 def owner_from_run(name: str = "user_id") -> OwnerOf:
     """Return a function that takes the owner's id from the run: ``config["configurable"][name]``.
 
-    A client of a LangGraph server chooses ``configurable`` itself: there, name ``langgraph_auth_user_id``, which the server sets.
+    A client of a LangGraph server chooses ``configurable`` itself: there, name
+    ``langgraph_auth_user_id``, which the server sets.
     """
 
     def owner_of(_namespace: Labels) -> str:
@@ -134,11 +137,13 @@ async def _running() -> asyncio.AbstractEventLoop:
 class MemorandaStore(AsyncBatchedBaseStore):
     """A store for LangGraph, langmem and deepagents over a book, an open one or one at an address.
 
-    ``owner_of`` returns the owner of a namespace; nothing is guessed, and a namespace without an owner is refused. A search
-    or listing whose prefix spans owners needs ``across_owners``: True for all, or a list. ``audience_of`` names the readers
-    of what is stored in a namespace. ``ttl`` is LangGraph's ``TTLConfig``; what has expired is never returned. ``index`` is
-    its ``IndexConfig``: ``fields`` that search finds by default, and with an address ``embed`` and ``dims``.
-    ``erase_deleted`` erases deleted items with their history. ``agent``, ``groups`` and ``view`` say who reads and writes.
+    ``owner_of`` returns the owner of a namespace; nothing is guessed, and a namespace without an
+    owner is refused. A search or listing whose prefix spans owners needs ``across_owners``: True
+    for all, or a list. ``audience_of`` names the readers of what is stored in a namespace. ``ttl``
+    is LangGraph's ``TTLConfig``; what has expired is never returned. ``index`` is its
+    ``IndexConfig``: ``fields`` that search finds by default, and with an address ``embed`` and
+    ``dims``. ``erase_deleted`` erases deleted items with their history. ``agent``, ``groups`` and
+    ``view`` say who reads and writes.
     """
 
     supports_ttl = True
@@ -167,7 +172,8 @@ class MemorandaStore(AsyncBatchedBaseStore):
         erase_deleted: bool = False,
         **who: Unpack[Who],
     ) -> None:
-        # The queue and the task of the class above are not needed: calls wait in one queue for each owner.
+        # The queue and the task of the class above are not needed: calls wait in one queue for each
+        # owner.
         self._task: asyncio.Task[None] | None = None
         as_view(who)
         self.ttl_config = ttl
@@ -197,18 +203,22 @@ class MemorandaStore(AsyncBatchedBaseStore):
     def __del__(self) -> None:
         """Leave the book open: who opened it closes it."""
 
-    # ── operations ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── operations ────────────────────────────────────────────────────────────────────────────────
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run operations together and wait for their results; not on the thread of the book's own event loop."""
+        """Run operations together and wait for their results; not on the thread of the book's own
+        event loop.
+        """
         self._home.check()
         results: list[Result] = super().batch(ops)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Run operations together: reads see what was there before the writes, and the last write of a key counts.
+        """Run operations together: reads see what was there before the writes, and the last write
+        of a key counts.
 
-        The writes on one owner and one audience are one operation of the book: all of them, or none.
+        The writes on one owner and one audience are one operation of the book: all of them, or
+        none.
         """
         # The owners are asked here, in the caller's own context, which may be that of a run.
         placed = [(op, self._placed(op)) for op in map(_checked, ops)]
@@ -247,10 +257,12 @@ class MemorandaStore(AsyncBatchedBaseStore):
         begins = [one.path for one in op.match_conditions or () if one.match_type == "prefix"]
         return self._owners.of_prefix(max(begins, key=len, default=()), listing=True)
 
-    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── life ──────────────────────────────────────────────────────────────────────────────────────
 
     async def asweep_ttl(self) -> int:
-        """Erase now what has expired, which the book does by itself within an hour; return how many records went."""
+        """Erase now what has expired, which the book does by itself within an hour; return how many
+        records went.
+        """
         return await self._home.run(self._swept())
 
     def sweep_ttl(self) -> int:

@@ -30,7 +30,9 @@ _SECONDS_A_MINUTE = 60.0
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """Operations that a caller gave together, all on one owner, with their places; and their results."""
+    """Operations that a caller gave together, all on one owner, with their places; and their
+    results.
+    """
 
     ops: Sequence[tuple[Any, Place | None]]
     results: list[Any] = field(default_factory=list)
@@ -60,7 +62,9 @@ class OwnerBatches:
         self._reads = StoreReads(book.items, owners, who, lambda: not book.no_vectors_because)
 
     async def run(self, owner: Owner | None, calls: Sequence[Call]) -> None:
-        """Run calls together. If one is refused, run each by itself, so that a caller fails only by its own mistake."""
+        """Run calls together. If one is refused, run each by itself, so that a caller fails only by
+        its own mistake.
+        """
         try:
             await self._together(owner, calls)
         except InvalidInput as exc:
@@ -98,7 +102,7 @@ class OwnerBatches:
                 for op, place in call.ops
             ]
 
-    # ── by name ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── by name ───────────────────────────────────────────────────────────────────────────────────
 
     async def _got(
         self, owner: Owner | None, gets: Sequence[tuple[GetOp, Place | None]]
@@ -127,11 +131,12 @@ class OwnerBatches:
             }
         return found
 
-    # ── searches and lists ───────────────────────────────────────────────────────────────────────────────────────
+    # ── searches and lists ────────────────────────────────────────────────────────────────────────
 
     async def _searched(self, op: SearchOp, place: Place | None) -> list[SearchItem]:
         if self._lacks_vectors and op.query:
-            # The store was given the embeddings: what it wrote is found by meaning at once, as in LangGraph's own.
+            # The store was given the embeddings: what it wrote is found by meaning at once, as in
+            # LangGraph's own.
             self._lacks_vectors = False
             await self._book.admin.embed()
         found = await self._reads.search(
@@ -151,7 +156,7 @@ class OwnerBatches:
             place, begins, ends, max_depth=op.max_depth, limit=op.limit, offset=op.offset
         )
 
-    # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── writes ────────────────────────────────────────────────────────────────────────────────────
 
     async def _written(
         self, owner: Owner | None, puts: Sequence[tuple[PutOp, Place | None]]
@@ -183,7 +188,8 @@ class OwnerBatches:
         await self._book.items.write(owner, puts, deletes, audience=audience, **self._who)
         ids = [item.id for item in leaving if item is not None]
         if ids:
-            # An agent erases its own items; an application that writes as no agent, any of the owner's.
+            # An agent erases its own items; an application that writes as no agent, any of the
+            # owner's.
             who: Who = self._who if self._who.get("agent") else {"as_owner": True}
             await self._book.forget(owner, ids, what="record", **who)
 

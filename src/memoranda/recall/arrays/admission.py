@@ -104,7 +104,9 @@ def _current(segment: Segment, at: int) -> Mask | None:
 
 
 def _unexpired(segment: Segment, at: int) -> Mask | None:
-    """Return a mask of the rows that are kept at a moment; None: all rows. Of memories the facets tell when they expire."""
+    """Return a mask of the rows that are kept at a moment; None: all rows. Of memories the facets
+    tell when they expire.
+    """
     ongoing = segment.series["valid_to"].at_least(at + 1)
     if ongoing is None:
         return None

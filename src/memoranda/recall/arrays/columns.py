@@ -1,4 +1,6 @@
-"""Columns: one property of all passages in a segment, as codes or numbers; and the conditions of a filter on them."""
+"""Columns: one property of all passages in a segment, as codes or numbers; and the conditions of a
+filter on them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class Column:
 
     @classmethod
     def of(cls, given: Sequence[Code]) -> Column:
-        """Encode the values of all rows; codes count from 0 in the order in which values first occur."""
+        """Encode the values of all rows; codes count from 0 in the order in which values first
+        occur.
+        """
         values = {value: code for code, value in enumerate(dict.fromkeys(given))}
         codes = np.fromiter(
             map(values.__getitem__, given), np.min_scalar_type(len(values)), len(given)
@@ -47,7 +51,9 @@ class Column:
 
     @classmethod
     def joined(cls, columns: Sequence[Column], kept: Sequence[Kept]) -> Column:
-        """Join the kept rows of several columns, in their order; values that no kept row has are dropped."""
+        """Join the kept rows of several columns, in their order; values that no kept row has are
+        dropped.
+        """
         values: dict[Code, int] = {}
         codes = []
         for column, keep in zip(columns, kept, strict=True):
@@ -89,7 +95,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers with their least and greatest value, which often decide a condition for all of them."""
+    """Numbers with their least and greatest value, which often decide a condition for all of
+    them.
+    """
 
     numbers: Numbers
     least: int
@@ -120,8 +128,8 @@ class Series:
 class PassageFilter:
     """Conditions on the passages that a search may return. None sets no condition.
 
-    Excluded passages still count in how rare a word is. None in a set admits passages without that property.
-    Moments are microseconds since the epoch.
+    Excluded passages still count in how rare a word is. None in a set admits passages without that
+    property. Moments are microseconds since the epoch.
     """
 
     types: frozenset[str] | None = None
@@ -140,7 +148,8 @@ class PassageFilter:
     valid_at: int | None = None
     #: Valid at this other moment, too.
     as_of: int | None = None
-    #: Excludes memories whose validity had ended by this moment, except commitments, which are then overdue.
+    #: Excludes memories whose validity had ended by this moment, except commitments, which are then
+    #: overdue.
     current_at: int | None = field(default=None, compare=False)
     #: Excludes what had expired by this moment.
     read_at: int | None = field(default=None, compare=False)
@@ -159,7 +168,9 @@ class PassageFilter:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The facets (agent, key, subject, tags and so on) of one passage, in the order in which they are stored."""
+    """The facets (agent, key, subject, tags and so on) of one passage, in the order in which they
+    are stored.
+    """
 
     speaker: str | None = None
     agent: str | None = None
@@ -212,7 +223,9 @@ class Facets:
         return self._column.admitting(self._expiries > at)
 
     def _codes_by(self, name: str) -> Mapping[Any, Numbers]:
-        """Return the codes of the facets with each value of one property; of tags, with each tag."""
+        """Return the codes of the facets with each value of one property; of tags, with each
+        tag.
+        """
         known = self._codes.get(name)
         if known is None:
             found: dict[Any, list[int]] = {}
@@ -235,7 +248,9 @@ class Facets:
 
     @cached_property
     def speakers(self) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
-        """The speakers' names, the empty name first, and each row's speaker by number; None if nobody has a name."""
+        """The speakers' names, the empty name first, and each row's speaker by number; None if
+        nobody has a name.
+        """
         names = list(dict.fromkeys(facet.speaker or "" for facet in self.distinct))
         if names in ([], [""]):
             return None

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from memoranda.model.vectors import unpack_vectors
 from memoranda.recall.arrays.columns import Kept, Mask, Numbers
 
-#: The largest number in a stored vector; and the largest n for which float32 represents all whole numbers up to n.
+#: The largest number in a stored vector; and the largest n for which float32 represents all whole
+#: numbers up to n.
 _MOST, _EXACT = 127, 2**24
-#: Scales are added as whole multiples of this unit's inverse, so that the order of adding cannot change a sum.
+#: Scales are added as whole multiples of this unit's inverse, so that the order of adding cannot
+#: change a sum.
 _SCALE_UNIT = 2.0**24
 #: A question's number counts as large above this multiple of the usual one for its dimension.
 _LARGE = 0.98
@@ -22,8 +24,8 @@ _LARGE = 0.98
 _STRETCHED = 2.07
 #: Rows converted at a time.
 _BLOCK = 4096
-#: Numbers multiplied at a time. For more, libraries use several threads that wait by spinning, which takes many
-#: times as long as the work itself if anything else is running.
+#: Numbers multiplied at a time. For more, libraries use several threads that wait by spinning,
+#: which takes many times as long as the work itself if anything else is running.
 _PRODUCTS = 1024 * 384
 
 _count_bits = getattr(np, "bitwise_count", None)  # numpy 2
@@ -33,9 +35,9 @@ _BITS_OF_BYTE = np.array([byte.bit_count() for byte in range(256)], dtype=np.uin
 class QuestionVector:
     """A question's vector in the forms that segments are compared with.
 
-    Its numbers are rounded so coarsely that every sum of products with a stored 8-bit vector is a whole number that
-    float32 represents: in whatever order a library adds, the bits are the same. The loss is a tenth of the loss by
-    storing 8 bits.
+    Its numbers are rounded so coarsely that every sum of products with a stored 8-bit vector is a
+    whole number that float32 represents: in whatever order a library adds, the bits are the same.
+    The loss is a tenth of the loss by storing 8 bits.
     """
 
     def __init__(self, vector: NDArray[np.float32]) -> None:
@@ -49,7 +51,9 @@ class QuestionVector:
 
     @cached_property
     def bits(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Its numbers as -3, -1, 1 or 3 in bits: the signs, which count twice, and whether a number is large."""
+        """Its numbers as -3, -1, 1 or 3 in bits: the signs, which count twice, and whether a number
+        is large.
+        """
         large = np.abs(self.numbers) > _LARGE * self.unit / math.sqrt(self.dimension)
         positive = self.numbers > 0
         signs, rest = _signs(np.array([positive, positive == large]))
@@ -62,7 +66,9 @@ def _unit(dimension: int) -> int:
 
 
 class Vectors:
-    """A segment's vectors: one row for each passage, zeros if it has none. Immutable except for its caches."""
+    """A segment's vectors: one row for each passage, zeros if it has none. Immutable except for its
+    caches.
+    """
 
     def __init__(self, numbers: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
         self.numbers = numbers
@@ -125,7 +131,9 @@ class Vectors:
 
     @cached_property
     def _planes(self) -> NDArray[np.uint64]:
-        """The signs of the numbers, 64 a word; first the first word of all rows, then the second, …"""
+        """The signs of the numbers, 64 a word; first the first word of all rows, then the second,
+        …
+        """
         blocks = range(0, len(self.numbers), _BLOCK)
         parts = [_signs(self.numbers[first : first + _BLOCK] > 0) for first in blocks]
         return np.ascontiguousarray(np.concatenate(parts).T)
@@ -173,7 +181,9 @@ class Vectors:
         return total
 
     def nbytes(self, *, wide: bool) -> int:
-        """Return the bytes that the vectors take after a search, by products (``wide``) or by signs."""
+        """Return the bytes that the vectors take after a search, by products (``wide``) or by
+        signs.
+        """
         size = self.numbers.size
         return size + self.scales.nbytes + len(self.scales) + (4 * size if wide else size // 8)
 

@@ -1,4 +1,6 @@
-"""The data of a segment's passages: their JSON texts, and for each path that was asked for an index of its values."""
+"""The data of a segment's passages: their JSON texts, and for each path that was asked for an index
+of its values.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ Objects = NDArray[np.object_]
 
 
 class Unread:
-    """The data of a passage that is too large to be cached; the values at the paths asked for are read and kept."""
+    """The data of a passage that is too large to be cached; the values at the paths asked for are
+    read and kept.
+    """
 
     __slots__ = ("_values", "absent")
 
@@ -85,7 +89,9 @@ MOST_UNREAD = 32
 
 
 class DataColumn:
-    """The data of all rows of a segment; None for a row without data. It is not changed, except for its caches."""
+    """The data of all rows of a segment; None for a row without data. It is not changed, except for
+    its caches.
+    """
 
     def __init__(self, data: Objects, schemas: Objects) -> None:
         self._data = data
@@ -105,7 +111,9 @@ class DataColumn:
 
     @classmethod
     def of(cls, types: Sequence[str], bodies: Sequence[str | None]) -> DataColumn | None:
-        """Take the data out of stored bodies: None for rows without data, empty where the body is too large."""
+        """Take the data out of stored bodies: None for rows without data, empty where the body is
+        too large.
+        """
         data, schemas = (np.full(len(bodies), None, dtype=object) for _ in range(2))
         for row, body in enumerate(bodies):
             if body is None:
@@ -134,7 +142,9 @@ class DataColumn:
         return cls(np.concatenate(data), np.concatenate(schemas))
 
     def within(self, only: DataFilter, id_of: Callable[[int], UUID], living: Mask | None) -> Mask:
-        """Return a mask of the rows that meet a filter; raise ``DataUnread`` if data that is not cached is needed."""
+        """Return a mask of the rows that meet a filter; raise ``DataUnread`` if data that is not
+        cached is needed.
+        """
         paths = [*only.paths(), *([] if only.schemas is None else [_SCHEMA])]
         if self._unread:
             self._check_read(paths, id_of, living)
@@ -197,7 +207,9 @@ class DataColumn:
 
 
 class PathValues:
-    """The values at one path: numbers and texts in their order, and all others and the items of lists by equality."""
+    """The values at one path: numbers and texts in their order, and all others and the items of
+    lists by equality.
+    """
 
     def __init__(self, values: Iterable[tuple[int, Any]]) -> None:
         numbers: list[tuple[int | float, int]] = []
@@ -222,7 +234,9 @@ class PathValues:
         self._items = {key: np.array(found, dtype=np.int32) for key, found in items.items()}
 
     def rows_meeting(self, condition: Condition) -> list[Rows]:
-        """Return the rows that meet a condition; of ``ne`` and of a missing value those that do not."""
+        """Return the rows that meet a condition; of ``ne`` and of a missing value those that do
+        not.
+        """
         operator, wanted = condition.operator, condition.given
         if operator is Operator.EXISTS:
             return [self._rows]

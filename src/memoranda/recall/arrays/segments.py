@@ -39,7 +39,8 @@ _SEGMENT_BYTES = 4000
 
 #: The place of a passage without neighbours: after all passages that have some.
 ALONE = 1 << 62
-#: The place of a message is its thread's number, shifted by these bits, plus its position in the thread.
+#: The place of a message is its thread's number, shifted by these bits, plus its position in the
+#: thread.
 PLACE_BITS = 32
 
 #: A word's position in the question, the rows that contain it, ascending, and a count for each row.
@@ -48,7 +49,9 @@ Occurrences = tuple[int, NDArray[np.int32], NDArray[np.integer]]
 
 @dataclass(frozen=True)
 class Segment:
-    """An immutable group of passages: for each term the rows with it, and arrays with one value for each row."""
+    """An immutable group of passages: for each term the rows with it, and arrays with one value for
+    each row.
+    """
 
     ids: NDArray[np.bytes_]
     #: Rows in the order of their ids.
@@ -64,7 +67,8 @@ class Segment:
     #: The sum of the living rows' vectors, and their number.
     vector_sum: NDArray[np.float64]
     with_vector: int
-    #: Distinct terms, ascending; the postings of ``hashes[i]`` are ``offsets[i]:offsets[i + 1]``, by row.
+    #: Distinct terms, ascending; the postings of ``hashes[i]`` are ``offsets[i]:offsets[i + 1]``,
+    #: by row.
     hashes: NDArray[np.uint64]
     offsets: Numbers
     rows: NDArray[np.int32]
@@ -74,7 +78,9 @@ class Segment:
     living: int
 
     def without(self, ids: NDArray[np.bytes_]) -> Segment:
-        """Return the segment with these passages masked as removed; the same segment if it has none of them."""
+        """Return the segment with these passages masked as removed; the same segment if it has none
+        of them.
+        """
         found = np.minimum(self.ids.searchsorted(ids, sorter=self.by_id), len(self.ids) - 1)
         rows = self.by_id[found]
         rows = rows[self.ids[rows] == ids]
@@ -92,7 +98,9 @@ class Segment:
         )
 
     def is_worn(self) -> bool:
-        """True if enough passages were removed to rewrite the segment; False if none is left, as it is then dropped."""
+        """True if enough passages were removed to rewrite the segment; False if none is left, as it
+        is then dropped.
+        """
         return 0 < self.living < (1 - DEAD_SHARE) * len(self.ids)
 
     @cached_property
@@ -103,7 +111,9 @@ class Segment:
 
     @cached_property
     def facets(self) -> Facets:
-        """The facets (agent, key, subject, tags and so on) of the segment's passages, parsed once."""
+        """The facets (agent, key, subject, tags and so on) of the segment's passages, parsed
+        once.
+        """
         return Facets(self.columns["facets"])
 
     @cached_property
@@ -114,9 +124,11 @@ class Segment:
     def occurrences(
         self, hashes: NDArray[np.uint64], words: Sequence[int]
     ) -> Iterator[Occurrences]:
-        """Yield for each word the rows with any of its terms, ascending, and how often each row contains them.
+        """Yield for each word the rows with any of its terms, ascending, and how often each row
+        contains them.
 
-        ``words`` gives the word of each hash, ascending. The rows include some that are no longer living.
+        ``words`` gives the word of each hash, ascending. The rows include some that are no longer
+        living.
         """
         if not len(self.hashes):
             return
@@ -150,7 +162,9 @@ class Segment:
         return hashes[keep], renumbered[self.rows[keep]], self.counts[keep]
 
     def nbytes(self, *, wide: bool) -> int:
-        """Return the bytes that the segment takes; ``wide`` if its vectors are compared number by number."""
+        """Return the bytes that the segment takes; ``wide`` if its vectors are compared number by
+        number.
+        """
         arrays = [
             self.ids,
             self.by_id,
@@ -170,7 +184,9 @@ class Segment:
 
 
 def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Segment:
-    """Build a segment from rows with distinct ids; new threads get the next number in ``threads``."""
+    """Build a segment from rows with distinct ids; new threads get the next number in
+    ``threads``.
+    """
     column = _columns_of(rows)
     packed: list[bytes] = column("terms")
     sizes = np.array([len(terms) for terms in packed], dtype=np.int64)
@@ -219,7 +235,9 @@ def _columns_of(rows: Sequence[PassageRow]) -> Any:
 def _places(
     types: Column, of_threads: Column, seqs: Sequence[int], threads: MutableMapping[bytes, int]
 ) -> Numbers:
-    """Return each passage's position in its shelf: messages come first, thread by thread, then all others."""
+    """Return each passage's position in its shelf: messages come first, thread by thread, then all
+    others.
+    """
     numbers = [
         threads.setdefault(thread, len(threads)) if isinstance(thread, bytes) else -1
         for thread in of_threads.values
@@ -230,7 +248,9 @@ def _places(
 
 
 def _kin(packed: Sequence[bytes], types: Sequence[str]) -> Numbers:
-    """Return a hash of each passage's words, odd for memories; different words may have equal hashes."""
+    """Return a hash of each passage's words, odd for memories; different words may have equal
+    hashes.
+    """
     numbers = np.fromiter(map(hash, packed), np.int64, len(packed))
     numbers <<= 1
     numbers |= np.array([type == "memory" for type in types])
@@ -318,9 +338,11 @@ def _assembled(
 
 
 def _stable_order(hashes: NDArray[np.uint64]) -> Numbers:
-    """Return what a stable argsort does, several times faster, by sorting hash and position as one number.
+    """Return what a stable argsort does, several times faster, by sorting hash and position as one
+    number.
 
-    The position replaces the hash's low bits; if hashes differ only in those, a second sort follows.
+    The position replaces the hash's low bits; if hashes differ only in those, a second sort
+    follows.
     """
     bits = np.uint64(len(hashes).bit_length())
     places = np.arange(len(hashes), dtype=np.uint64)
@@ -336,8 +358,8 @@ def _stable_order(hashes: NDArray[np.uint64]) -> Numbers:
 def merge(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Join the last segments with earlier ones that are not much larger.
 
-    Each segment is then much larger than all later ones together, so there are only a few, and a passage is moved
-    O(log n) times.
+    Each segment is then much larger than all later ones together, so there are only a few, and a
+    passage is moved O(log n) times.
     """
     first = len(segments) - 1
     after = segments[first].living if segments else 0

@@ -49,12 +49,15 @@ class ContextEntry:
     #: The parts of its line.
     label: str = ""
     text: str = ""
-    #: The role in which a chat may repeat it: of a turn that the user or the assistant said; empty for everything else.
+    #: The role in which a chat may repeat it: of a turn that the user or the assistant said; empty
+    #: for everything else.
     role: str = ""
 
 
 class EntryWriter:
-    """Makes entries of records. Each is counted once, and cut if it is longer than a part of the budget."""
+    """Makes entries of records. Each is counted once, and cut if it is longer than a part of the
+    budget.
+    """
 
     def __init__(self, count: Count, longest: int) -> None:
         self._count = count
@@ -69,7 +72,8 @@ class EntryWriter:
     def profile(
         self, documents: Sequence[ProfileDocument], twice: Collection[FieldPlace] = ()
     ) -> list[ContextEntry]:
-        """Make an entry for each field of these documents; a narrower document's field replaces a wider one's.
+        """Make an entry for each field of these documents; a narrower document's field replaces a
+        wider one's.
 
         ``twice`` are the items of lists that memories tell, too: they are left out.
         """
@@ -114,7 +118,9 @@ class EntryWriter:
         return self._entry(memory, [*label, *origin(memory)], text, order)
 
     def episode(self, episode: Episode, hit: Hit | None = None) -> ContextEntry:
-        """Make the entry of an episode: its goal, summary, tools and outcome. A long one is cut as a message is."""
+        """Make the entry of an episode: its goal, summary, tools and outcome. A long one is cut as
+        a message is.
+        """
         text = ": ".join(part for part in (episode.goal, episode.summary) if part)
         tools = dict.fromkeys(call.tool for call in episode.tool_calls)
         if tools:
@@ -123,12 +129,16 @@ class EntryWriter:
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int), hit=hit)
 
     def summary(self, thread: Thread, text: str) -> ContextEntry:
-        """Make the entry of a thread's summary, which comes before the messages; a long one loses its oldest part."""
+        """Make the entry of a thread's summary, which comes before the messages; a long one loses
+        its oldest part.
+        """
         order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
         return self._entry(thread, ["summary of earlier turns"], text, order, newest_last=True)
 
     def message(self, message: Message, mark: str = "", hit: Hit | None = None) -> ContextEntry:
-        """Make the entry of a message; a mark goes into its label. A long one is cut to the part that made it a hit."""
+        """Make the entry of a message; a mark goes into its label. A long one is cut to the part
+        that made it a hit.
+        """
         said = f"{moment_words(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
@@ -161,9 +171,11 @@ class EntryWriter:
     def _cut(
         self, head: str, text: str, part: AnsweringPart | None, *, newest_last: bool
     ) -> tuple[str, int, bool]:
-        """Cut a line to the longest length allowed; return it with its number of tokens, and True if it was cut.
+        """Cut a line to the longest length allowed; return it with its number of tokens, and True
+        if it was cut.
 
-        The part that answers stays if there is one. Else its end is cut; its beginning where the newest stands at the end.
+        The part that answers stays if there is one. Else its end is cut; its beginning where the
+        newest stands at the end.
         """
         length, whole = len(text), len(text)
         if length > self._longest * _CHARACTERS_A_TOKEN:
@@ -200,7 +212,9 @@ class FieldPlace(NamedTuple):
 
 
 def merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
-    """Return for each field the document it is taken from: the agent's own, else a group's, else the global one."""
+    """Return for each field the document it is taken from: the agent's own, else a group's, else
+    the global one.
+    """
     found: dict[tuple[str, str], ProfileDocument] = {}
     for document in sorted(
         documents, key=lambda one: (WIDEST_FIRST.index(one.audience.kind), one.recorded_at)
@@ -228,7 +242,9 @@ def now_line(moment: datetime, zone: tzinfo) -> str:
 
 
 def _due(moment: datetime) -> str:
-    """Write when a commitment is due: its day if it may be kept until the day's end, which is midnight after it."""
+    """Write when a commitment is due: its day if it may be kept until the day's end, which is
+    midnight after it.
+    """
     last = moment - timedelta(seconds=1)
     return _day(last) if moment_words(moment) == _day(moment) else moment_words(moment)
 
@@ -242,7 +258,8 @@ STEADY = BLOCKS[:4]
 LIVELY = BLOCKS[4:]
 #: The shares of a budget that is too small for all blocks.
 _WEIGHTS = dict(zip(BLOCKS, (1, 1, 3, 1, 1, 2, 2, 3), strict=True))
-#: The steady blocks get more than half of the budget in steps of this fraction, so that a new turn rarely changes them.
+#: The steady blocks get more than half of the budget in steps of this fraction, so that a new turn
+#: rarely changes them.
 _STEPS = 8
 
 
@@ -252,7 +269,9 @@ def frame(block: str, lines: Sequence[str]) -> str:
 
 
 def share(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
-    """Return the tokens granted to each block: its need if all fit, else its share and what other blocks leave over."""
+    """Return the tokens granted to each block: its need if all fit, else its share and what other
+    blocks leave over.
+    """
     if sum(needs.values()) <= budget:
         return dict(needs)
     steady = sum(needs[block] for block in STEADY)
@@ -265,7 +284,9 @@ def share(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
 
 
 def _divided(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
-    """Grant blocks that need less than their share all they need, and divide the rest among the others."""
+    """Grant blocks that need less than their share all they need, and divide the rest among the
+    others.
+    """
     grants = dict.fromkeys(needs, 0)
     wanting = [block for block in needs if needs[block]]
     while wanting:
@@ -281,7 +302,9 @@ def _divided(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
 
 
 def take(entries: Sequence[ContextEntry], budget: int) -> list[ContextEntry]:
-    """Return the entries that fit into a budget, taken in order; entries too long for the rest are skipped."""
+    """Return the entries that fit into a budget, taken in order; entries too long for the rest are
+    skipped.
+    """
     taken = []
     for entry in entries:
         if entry.tokens <= budget:

@@ -1,4 +1,6 @@
-"""Composes a context: chooses entries block by block and the newest turns, and reports what was left out and why."""
+"""Composes a context: chooses entries block by block and the newest turns, and reports what was
+left out and why.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,8 @@ class Material:
     #: What the user said in other threads and is not formed yet, as far as it is no passage.
     unformed: Sequence[Message] = ()
     passages: Sequence[Message] = ()
-    #: The hit by which each record was found; a passage or episode too long is cut to its part with the hit's words.
+    #: The hit by which each record was found; a passage or episode too long is cut to its part with
+    #: the hit's words.
     hits: Mapping[UUID, Hit] = field(default_factory=dict)
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
@@ -95,7 +98,9 @@ class _Draft:
         self.taken[block] = sorted(taken, key=lambda entry: entry.order, reverse=block == _OTHERS)
 
     def add(self, block: str, taken: Iterable[ContextEntry]) -> None:
-        """Put further entries at the end of their block, where they change least of the text before them."""
+        """Put further entries at the end of their block, where they change least of the text before
+        them.
+        """
         there = [*self.more.get(block, ()), *taken]
         self.more[block] = sorted(there, key=lambda entry: entry.order)
 
@@ -181,7 +186,9 @@ class Composer:
         self._now_cost = self._count("\n\n" + self._now) if self._now else 0
 
     def compose(self) -> Context:
-        """Make the context; if the text has more tokens than the sum of its parts, make it again a little smaller."""
+        """Make the context; if the text has more tokens than the sum of its parts, make it again a
+        little smaller.
+        """
         budget, around = self._budget, self._preamble + self._now_cost
         while budget > around:
             draft = self._drafted(budget - around)
@@ -227,7 +234,9 @@ class Composer:
         return draft
 
     def _useful(self, draft: _Draft, quarter: int) -> dict[str, list[ContextEntry]]:
-        """Return the entries that a context may hold in its first pass; rule out what none should hold."""
+        """Return the entries that a context may hold in its first pass; rule out what none should
+        hold.
+        """
         useful = {
             block: [entry for entry in entries if key_of(entry) not in self._repetitions.told_by]
             for block, entries in self._entries.items()
@@ -304,14 +313,18 @@ class Composer:
     def _adds_nothing(
         self, entry: ContextEntry, placed: Collection[UUID], among: Shown
     ) -> Reason | None:
-        """Return why a passage adds nothing beside placed memories, and beside all that is shown; None if it may."""
+        """Return why a passage adds nothing beside placed memories, and beside all that is shown;
+        None if it may.
+        """
         message = self._messages[entry.id]
         if self._parts.covered(message, placed):
             return "covered_by_memory"
         return self._echoes.reason(message, among)
 
     def _refill(self, draft: _Draft, free: int) -> bool:
-        """Give unused tokens to blocks that they complete, then to single entries; return if any came in."""
+        """Give unused tokens to blocks that they complete, then to single entries; return if any
+        came in.
+        """
         before = free
         for whole in (True, False):
             for block in _REFILLED:
@@ -326,7 +339,9 @@ class Composer:
         return free < before
 
     def _waiting(self, draft: _Draft, block: str) -> list[ContextEntry]:
-        """Return the entries of a block that may still come in; rule out those that a placed one tells."""
+        """Return the entries of a block that may still come in; rule out those that a placed one
+        tells.
+        """
         if told_by := self._repetitions.told_by:
             placed = {key_of(entry) for other in BLOCKS for entry in draft.of(other)}
             for entry in draft.waiting(block, self._entries[block]):
@@ -350,7 +365,9 @@ class Composer:
         return grant - self._need(taken, _CONVERSATION)
 
     def _summed_up(self, draft: _Draft) -> list[ContextEntry]:
-        """Return the entry of the thread's summary, without the sentences that placed entries say."""
+        """Return the entry of the thread's summary, without the sentences that placed entries
+        say.
+        """
         thread = self._material.thread
         if not self._summary or thread is None:
             return []

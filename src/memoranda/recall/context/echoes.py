@@ -1,4 +1,6 @@
-"""Echoes: messages that a context leaves out because they only repeat what it shows, or hold no words."""
+"""Echoes: messages that a context leaves out because they only repeat what it shows, or hold no
+words.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ from memoranda.text.stopwords import STOP_WORDS
 
 Echo = Literal["no_words", "acknowledges", "repeats_question", "repeats_context"]
 
-#: Roles whose messages may only repeat; what a user said is left out only if it is the question itself.
+#: Roles whose messages may only repeat; what a user said is left out only if it is the question
+#: itself.
 _REPEATING: Final = frozenset({"assistant", "tool"})
-#: The label of an entry, where an answer recites whole lines of a context; and what introduces an item of a list.
+#: The label of an entry, where an answer recites whole lines of a context; and what introduces an
+#: item of a list.
 _LABEL: Final = expression(r"^\s*(?:[-*•]\s+)?(?:\[[^\]]*\]\s*)?")
 #: A user's message that is longer may say more than the part of it that a context shows.
 _SHORT: Final = 500
@@ -54,7 +58,9 @@ _NEGATIONS: Final = frozenset(
 
 
 class Echoes:
-    """Finds messages that add nothing to what a context shows: its records, and the question that it answers."""
+    """Finds messages that add nothing to what a context shows: its records, and the question that
+    it answers.
+    """
 
     def __init__(self, known: Iterable[Record], question: str | None) -> None:
         self._texts = {record.id: text for record in known if (text := _text_of(record))}
@@ -64,7 +70,9 @@ class Echoes:
         self._question = comparable_text(question or "")
 
     def reason(self, message: Message, shown: Shown | None = None) -> Echo | None:
-        """Return why a message adds nothing to what is shown, by default all that is known; None if it may."""
+        """Return why a message adds nothing to what is shown, by default all that is known; None if
+        it may.
+        """
         if (why := self.empty(message)) is not None or message.role not in _REPEATING:
             return why
         parts = self._parts.get(message.id)
@@ -158,7 +166,9 @@ def _words_of_acknowledgement() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _text_of(record: Record) -> str:
-    """Return the text that a context shows of a record; empty for a message that may be longer than what is shown."""
+    """Return the text that a context shows of a record; empty for a message that may be longer than
+    what is shown.
+    """
     if isinstance(record, Memory):
         return f"{record.content} {record.applies_when} {record.key or ''} {record.subject or ''}"
     if isinstance(record, ProfileDocument):

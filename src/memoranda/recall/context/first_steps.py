@@ -9,8 +9,8 @@ from typing import NamedTuple
 from memoranda.model.messages import Message, native_parts
 from memoranda.recall.context.turns import choose, clean_places, is_users_turn
 
-#: The most system messages at the beginning of a thread that are kept, and the messages read beyond the first steps
-#: to find the results of their tool calls.
+#: The most system messages at the beginning of a thread that are kept, and the messages read beyond
+#: the first steps to find the results of their tool calls.
 LEADING, BEYOND = 8, 32
 
 
@@ -61,10 +61,11 @@ def fit(
     whole: bool,
     keep_first: int,
 ) -> Fitted | None:
-    """Choose leading system messages, first steps and newest turns; None if not even one user's turn fits beside the first.
+    """Choose leading system messages, first steps and newest turns; None if not even one user's
+    turn fits beside the first.
 
-    ``opening`` are the thread's oldest messages, ``turns`` its newest; both in order. ``whole`` is True if ``turns``
-    are all of them.
+    ``opening`` are the thread's oldest messages, ``turns`` its newest; both in order. ``whole`` is
+    True if ``turns`` are all of them.
     """
     lead = leading(opening, measure)
     left = measure.without(lead)
@@ -95,7 +96,9 @@ def _anchored(
     *,
     whole: bool,
 ) -> Fitted | None:
-    """Choose the newest turns beside these first steps; None if a user's newest turn would not fit any more."""
+    """Choose the newest turns beside these first steps; None if a user's newest turn would not fit
+    any more.
+    """
     if not left.fits(first):
         return None
     rest, room = _after(first, later), left.without(first)
@@ -113,7 +116,9 @@ def _anchored(
 
 
 def _sizes(steps: Sequence[Message], wanted: int) -> list[int]:
-    """Return how many first steps may be kept without separating a tool call from its result, the best number first."""
+    """Return how many first steps may be kept without separating a tool call from its result, the
+    best number first.
+    """
     clean, waiting, closed = clean_places(steps, True), set[str](), list[int]()
     for place, message in enumerate(steps, start=1):
         parts = [*native_parts(message.native)]

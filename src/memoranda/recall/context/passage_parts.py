@@ -1,4 +1,6 @@
-"""Parts of passages: which of a message's words a memory already tells, and whether the question found the message by them."""
+"""Parts of passages: which of a message's words a memory already tells, and whether the question
+found the message by them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ _SPACE: Final = expression(r"\s+")
 
 
 class PassageParts:
-    """Judges passages by the memories that cite them: those of the context, and those that no longer hold."""
+    """Judges passages by the memories that cite them: those of the context, and those that no
+    longer hold.
+    """
 
     def __init__(
         self, question: str | None, memories: Iterable[Memory], ended: Iterable[Memory]
@@ -77,13 +81,16 @@ class PassageParts:
         told, rest = terms_in("\n".join(parts)), terms_in(_without(message.content, parts))
         held = [forms for forms in self._asked if not forms.isdisjoint(told | rest)]
         if not held:
-            # Found by its meaning, or by the time: the part is why only where it is all that there is.
+            # Found by its meaning, or by the time: the part is why only where it is all that there
+            # is.
             return not words_with_forms(_without(message.content, parts))
         return not any(forms.isdisjoint(told) for forms in held)
 
 
 def _parts(message: Message, memory: Memory) -> Sequence[str]:
-    """Return the quotes that a memory has of a message; without any, the sentences that say the same."""
+    """Return the quotes that a memory has of a message; without any, the sentences that say the
+    same.
+    """
     quotes = [one.quote for one in memory.quotes if one.message == message.id and one.quote]
     if quotes:
         return quotes
@@ -92,7 +99,9 @@ def _parts(message: Message, memory: Memory) -> Sequence[str]:
 
 
 def _tells(memory: Memory, sentence: str, *, loosely: bool) -> bool:
-    """True if a memory tells all that a sentence says; ``loosely``, if the sentence says what the memory does."""
+    """True if a memory tells all that a sentence says; ``loosely``, if the sentence says what the
+    memory does.
+    """
     if loosely:
         return coverage(memory.content, sentence) >= CONTAINED_COVERAGE
     words = words_with_forms(sentence)

@@ -1,4 +1,6 @@
-"""Repetitions between the blocks of a context: of what two blocks would tell, the better-sourced one stays."""
+"""Repetitions between the blocks of a context: of what two blocks would tell, the better-sourced
+one stays.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def key_of(entry: ContextEntry) -> Key:
 
 
 def each_once(messages: Sequence[Message], known: Iterable[Record]) -> list[Message]:
-    """Return the messages that are not known, without those that have the same words as one before them."""
+    """Return the messages that are not known, without those that have the same words as one before
+    them.
+    """
     ids, found = {record.id for record in known}, dict[str, Message]()
     for message in messages:
         if message.id not in ids:
@@ -52,7 +56,9 @@ class _Told(NamedTuple):
 
 
 class Repetitions:
-    """Finds the statements that the profile, the memories and the experience of one context tell twice."""
+    """Finds the statements that the profile, the memories and the experience of one context tell
+    twice.
+    """
 
     def __init__(
         self,
@@ -84,7 +90,8 @@ class Repetitions:
             for told in near.values():
                 same = statement.same_as(told.statement) and not (memory.subject and told.item)
                 if told.source == memory.id:
-                    # One statement: the memory stays where it says more than the value of the field that it holds.
+                    # One statement: the memory stays where it says more than the value of the field
+                    # that it holds.
                     more = not same or memory.id in standing or _has_more(memory)
                     self.told_by |= {told.key: memory.id} if more else {memory.id: told.key}
                 elif same:

@@ -1,4 +1,6 @@
-"""A finished context: its text, its blocks and entries, and what was left out; as messages and as JSON."""
+"""A finished context: its text, its blocks and entries, and what was left out; as messages and as
+JSON.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ class Placed:
     #: Its label and its text as the context shows them: escaped.
     label: str = ""
     text: str = ""
-    #: ``user`` or ``assistant`` for a turn that a chat may repeat as a message of its own; empty for everything else.
+    #: ``user`` or ``assistant`` for a turn that a chat may repeat as a message of its own; empty
+    #: for everything else.
     role: str = ""
 
 
@@ -74,7 +77,8 @@ class Context:
     blocks: tuple[Block, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int
-    #: ``exact`` by the caller's counter; ``estimated`` by an estimate that errs towards more tokens.
+    #: ``exact`` by the caller's counter; ``estimated`` by an estimate that errs towards more
+    #: tokens.
     counted: Counted
     #: The last line, which tells the time; empty without a time zone.
     now: str = ""
@@ -91,11 +95,13 @@ class Context:
         )
 
     def as_messages(self) -> list[dict[str, str]]:
-        """Return the context as messages with ``role`` and ``content``, as chat APIs take them; roles alternate.
+        """Return the context as messages with ``role`` and ``content``, as chat APIs take them;
+        roles alternate.
 
-        The first has the user's role and holds every block but the conversation. Turns of the user and the assistant
-        follow in their own roles. Turns that need their label (a tool's, a named speaker's, a stranger's) and the
-        summary stay in the block ``conversation``, in the user's role. Nothing has the role of instructions.
+        The first has the user's role and holds every block but the conversation. Turns of the user
+        and the assistant follow in their own roles. Turns that need their label (a tool's, a named
+        speaker's, a stranger's) and the summary stay in the block ``conversation``, in the user's
+        role. Nothing has the role of instructions.
         """
         said: list[tuple[str, str]] = []
         parts = [block.text for block in self.blocks if block.name != CONVERSATION]
@@ -124,7 +130,9 @@ class Context:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the context as plain values for JSON: its blocks with the id, type, label, text and tokens of each entry."""
+        """Return the context as plain values for JSON: its blocks with the id, type, label, text
+        and tokens of each entry.
+        """
         return {
             "text": self.text,
             "blocks": [

@@ -1,4 +1,6 @@
-"""Statements that a context would tell twice: fields of profiles, memories, lines of experience and of summaries, compared."""
+"""Statements that a context would tell twice: fields of profiles, memories, lines of experience and
+of summaries, compared.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from memoranda.first_use import expression
 from memoranda.model.memories import Memory
 from memoranda.text.similarity import content_words
 
-#: Words that only say that something is so, and that join others. Never one that negates, limits, or says before or after.
+#: Words that only say that something is so, and that join others. Never one that negates, limits,
+#: or says before or after.
 _PLAIN: Final = """
     live prefer like want use work have own name call called wish love enjoy speak know say said tell told ask please make
     in at of on to with and for she he it his her its
@@ -33,13 +36,17 @@ _OWN_NAMES: Final = frozenset(
 
 
 class Statement(NamedTuple):
-    """One statement as its words in order, and words that may stand around it without a meaning of their own."""
+    """One statement as its words in order, and words that may stand around it without a meaning of
+    their own.
+    """
 
     words: tuple[str, ...]
     around: frozenset[str] = frozenset()
 
     def same_as(self, other: Statement) -> bool:
-        """True if both say the same: the words of one contain those of the other in their order, and say little more."""
+        """True if both say the same: the words of one contain those of the other in their order,
+        and say little more.
+        """
         one, two = set(self.words), set(other.words)
         one, two = one - (other.around - two), two - (self.around - one)
         both = one & two
@@ -86,7 +93,9 @@ def _text(value: Any) -> str:
 
 
 def own_words(owner: str, body: dict[str, Any]) -> frozenset[str]:
-    """Return the words of an owner's id and names: a statement about the owner may begin with them."""
+    """Return the words of an owner's id and names: a statement about the owner may begin with
+    them.
+    """
     names = [str(value) for field, value in body.items() if field.casefold() in _OWN_NAMES]
     return frozenset(word for name in (owner, *names) for word in content_words(name))
 

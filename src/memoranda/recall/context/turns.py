@@ -1,4 +1,6 @@
-"""The turns of a thread: the newest that fit into a budget, never separating a tool call from its result."""
+"""The turns of a thread: the newest that fit into a budget, never separating a tool call from its
+result.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,15 @@ class Window:
     """The newest turns of a thread that fit into a budget, after its leading system messages."""
 
     messages: tuple[Message, ...]
-    #: A summary of older turns: the caller's, or the thread's if turns are left out. It is counted in ``tokens`` and
-    #: belongs before the messages.
+    #: A summary of older turns: the caller's, or the thread's if turns are left out. It is counted
+    #: in ``tokens`` and belongs before the messages.
     summary: str
     tokens: int
     counted: Literal["exact", "estimated"]
     #: True if turns before the newest ones are left out.
     has_earlier: bool
-    #: Messages left out of the newest run, because it is too long: those between its question and its newest steps.
+    #: Messages left out of the newest run, because it is too long: those between its question and
+    #: its newest steps.
     skipped: int
 
     def __repr__(self) -> str:
@@ -37,7 +40,9 @@ class Window:
 def turns_since_silence(
     turns: Sequence[Message], now: datetime, ttl: timedelta | None
 ) -> Sequence[Message]:
-    """Return the turns since the last pause longer than ``ttl``, by time of receipt; none if that pause goes on."""
+    """Return the turns since the last pause longer than ``ttl``, by time of receipt; none if that
+    pause goes on.
+    """
     start, later = len(turns), now
     while ttl is not None and start and later - turns[start - 1].recorded_at <= ttl:
         start -= 1
@@ -64,9 +69,11 @@ def choose(
     whole: bool,
     limit: int | None = None,
 ) -> ChosenTurns | None:
-    """Choose as many of a thread's newest messages as fit, at most ``limit``; None if not even one user's turn does.
+    """Choose as many of a thread's newest messages as fit, at most ``limit``; None if not even one
+    user's turn does.
 
-    ``messages`` are in order and end with the newest. ``whole`` is True if they begin with the thread's first.
+    ``messages`` are in order and end with the newest. ``whole`` is True if they begin with the
+    thread's first.
     """
     # The place from which on there are not too many messages.
     few = 0 if limit is None else max(len(messages) - limit, 0)
@@ -90,14 +97,18 @@ def choose(
 
 
 def is_users_turn(message: Message) -> bool:
-    """True if a user wrote the message: some frameworks send results of tools with the user's role."""
+    """True if a user wrote the message: some frameworks send results of tools with the user's
+    role.
+    """
     return message.role == "user" and not any(
         part.is_result for part in native_parts(message.native)
     )
 
 
 def clean_places(messages: Sequence[Message], whole: bool) -> list[bool]:
-    """Return for each position, and for the end, whether a window may begin there without separating a tool call."""
+    """Return for each position, and for the end, whether a window may begin there without
+    separating a tool call.
+    """
     called: dict[str, int] = {}
     separated = [0] * (len(messages) + 2)
     for place, message in enumerate(messages):
@@ -115,7 +126,9 @@ def clean_places(messages: Sequence[Message], whole: bool) -> list[bool]:
 
 
 def _caller(messages: Sequence[Message], place: int) -> int:
-    """Return the nearest earlier message that is not a tool's; results without an id belong to it."""
+    """Return the nearest earlier message that is not a tool's; results without an id belong to
+    it.
+    """
     before = place - 1
     while before >= 0 and messages[before].role == "tool":
         before -= 1

@@ -1,4 +1,6 @@
-"""The standard deviation of scores by words: exact from all of them, or estimated from how rare each word is."""
+"""The standard deviation of scores by words: exact from all of them, or estimated from how rare
+each word is.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-#: Scores are rounded to this part before they are added: sums of whole numbers are the same in any order.
+#: Scores are rounded to this part before they are added: sums of whole numbers are the same in any
+#: order.
 _ROUNDED: Final = 1024
 #: The least deviation, as a share of the root mean square: all passages may have the same words.
 _LEAST: Final = 0.25
@@ -17,7 +20,8 @@ _DEPENDENT: Final = 1.1
 
 
 def deviation(scores: NDArray[np.float64], living: int) -> float:
-    """Return the standard deviation of the scores of so many passages, the same in any order; never less than the least.
+    """Return the standard deviation of the scores of so many passages, the same in any order; never
+    less than the least.
 
     There may be more zeros among the scores than there are passages.
     """
@@ -27,7 +31,9 @@ def deviation(scores: NDArray[np.float64], living: int) -> float:
 
 
 def expected_deviation(rarities: NDArray[np.float64], living: int) -> float:
-    """Estimate the deviation from the rarity of each word, as if each stood once in texts of usual length."""
+    """Estimate the deviation from the rarity of each word, as if each stood once in texts of usual
+    length.
+    """
     shares = np.clip(((living + 1) / np.exp(rarities) - 0.5) / living, 0.0, 1.0)
     mean, variance = float(shares @ rarities), float((shares * (1 - shares)) @ rarities**2)
     return _DEPENDENT * _at_least(variance, variance + mean**2)

@@ -19,14 +19,15 @@ from memoranda.recall.arrays.segments import ALONE, FOREVER, PLACE_BITS, Segment
 from memoranda.recall.scoring.deviations import deviation
 from memoranda.recall.scoring.speakers import Line, Speakers, Voices
 
-#: The share of its score that a message lends to the next one in its thread, and to the one after that.
-#: Powers of two, so that sums of whole numbers with these weights are exact.
+#: The share of its score that a message lends to the next one in its thread, and to the one after
+#: that. Powers of two, so that sums of whole numbers with these weights are exact.
 NEAR = (0.5, 0.25)
 #: BM25's parameters: how soon a repeated word stops adding, and how much a passage's length counts.
 K1 = 1.2
 B = 0.5
 
-#: Terms of a message beyond so many do not count as length. What is no message is as long as a usual one.
+#: Terms of a message beyond so many do not count as length. What is no message is as long as a
+#: usual one.
 _LONG, _USUAL = 40, 10
 _LOGARITHMS = np.array([math.log1p(terms) for terms in range(_LONG + 1)])
 _KERNEL = np.array([*reversed(NEAR), 1.0, *NEAR])
@@ -52,8 +53,9 @@ class Neighbourhood(NamedTuple):
 class Field:
     """The living passages of some shelves as one line; immutable, except for its caches.
 
-    Between two threads are as many empty places as neighbours reach. After all threads, from ``ends``, come the
-    passages without a thread, without gaps. The last place, ``hole``, is that of all passages no longer living.
+    Between two threads are as many empty places as neighbours reach. After all threads, from
+    ``ends``, come the passages without a thread, without gaps. The last place, ``hole``, is that of
+    all passages no longer living.
     """
 
     def __init__(self, shelves: Sequence[Sequence[Segment]]) -> None:
@@ -98,7 +100,9 @@ class Field:
         self.thread[places[1:said]] = np.cumsum(thread[1:] != thread[:-1])
 
     def _measure(self) -> None:
-        """Compute BM25's length penalties: of each place alone, and together with its neighbours."""
+        """Compute BM25's length penalties: of each place alone, and together with its
+        neighbours.
+        """
         lengths = (
             one_of([segment.lengths for segment in self.segments]) if self.segments else np.zeros(0)
         )
@@ -110,7 +114,9 @@ class Field:
         self.near_penalty = length_penalty(near, self.living, self.near_length)
 
     def held_by(self, counted: list[int]) -> list[int]:
-        """Return the number of passages that contain each word, from the numbers counted in this field."""
+        """Return the number of passages that contain each word, from the numbers counted in this
+        field.
+        """
         return counted
 
     @cached_property
@@ -147,7 +153,8 @@ class Field:
         return Neighbourhood(all_places, threads, all_places.searchsorted(places))
 
     def best_by_thread(self, places: Numbers | None, values: Line) -> Line:
-        """Return for each of these places (ascending) the best value in its thread; one without a thread has its own.
+        """Return for each of these places (ascending) the best value in its thread; one without a
+        thread has its own.
 
         Without places, the values are those of all places.
         """
@@ -175,7 +182,9 @@ class Field:
         return np.flatnonzero(self.row < 0)
 
     def lenders(self, places: Numbers, values: Line, best: Line) -> Numbers:
-        """Return the places with the best value in the threads of these places, from the values of all places."""
+        """Return the places with the best value in the threads of these places, from the values of
+        all places.
+        """
         asked = np.zeros(self.living + 1, dtype=np.bool_)
         asked[self.thread.take(places[: places.searchsorted(self.ends)])] = True
         values, best = values[: self.ends], best[: self.ends]
@@ -188,7 +197,9 @@ class Field:
 
     @cached_property
     def length_logarithms(self) -> Line:
-        """The logarithm of how many terms each message has, and that of a usual message for what is none."""
+        """The logarithm of how many terms each message has, and that of a usual message for what is
+        none.
+        """
         found: Line = _LOGARITHMS.take(np.minimum(self.lengths, _LONG).astype(np.int64))
         found[self.ends :] = _LOGARITHMS[_USUAL]
         return found
@@ -239,7 +250,9 @@ class Field:
     def occurrences(
         self, words: Sequence[Sequence[int]]
     ) -> dict[int, list[tuple[Numbers, NDArray[np.integer]]]]:
-        """Find words, each given as the hashes of its terms: return for each that occurs its places and their counts."""
+        """Find words, each given as the hashes of its terms: return for each that occurs its places
+        and their counts.
+        """
         hashes = np.array([hash for word in words for hash in word], dtype=np.uint64)
         numbers = [number for number, word in enumerate(words) for _ in word]
         found: dict[int, list[tuple[Numbers, NDArray[np.integer]]]] = {}
@@ -317,7 +330,9 @@ class Field:
         return self.there[np.flatnonzero(rows.take(self.row.take(self.there)))]
 
     def within(self, stretches: Sequence[tuple[int, int]]) -> Numbers:
-        """Return the places whose time is in one of these intervals; an interval excludes its end."""
+        """Return the places whose time is in one of these intervals; an interval excludes its
+        end.
+        """
         at = self.at(self.there)
         inside = [(at >= since) & (at < until) for since, until in stretches]
         return self.there[reduce(np.logical_or, inside)] if inside else self.there[:0]
@@ -340,7 +355,9 @@ class Field:
         return dict(found)
 
     def kin(self, places: Numbers) -> Numbers:
-        """Return a number for each passage, equal for passages with the same words; it is odd for memories."""
+        """Return a number for each passage, equal for passages with the same words; it is odd for
+        memories.
+        """
         return self._gathered(places, lambda segment: segment.series["kin"].numbers)
 
     def ids(self, places: Numbers) -> NDArray[np.bytes_]:
@@ -363,7 +380,8 @@ class Field:
 
 
 def with_near(line: Line, threads: int) -> Line:
-    """Add to each value shares of its neighbours' values; the first ``threads`` places belong to threads.
+    """Add to each value shares of its neighbours' values; the first ``threads`` places belong to
+    threads.
 
     Threads begin and end with empty places; the values of those are meaningless.
     """
@@ -377,10 +395,13 @@ def with_near(line: Line, threads: int) -> Line:
 
 
 def counts_with_near(lines: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
-    """Do the same as ``with_near`` for several rows of whole numbers, whose sums are exact in any order of adding."""
+    """Do the same as ``with_near`` for several rows of whole numbers, whose sums are exact in any
+    order of adding.
+    """
     if threads <= len(NEAR):
         return lines
-    # A value carried from the end of one line into the next reaches only empty places, or places not requested.
+    # A value carried from the end of one line into the next reaches only empty places, or places
+    # not requested.
     lent = np.correlate(lines[:, :threads].ravel(), _KERNEL, "same").reshape(len(lines), -1)
     return lent if threads == lines.shape[1] else np.concatenate((lent, lines[:, threads:]), axis=1)
 
@@ -391,7 +412,9 @@ def _moved(places: Numbers, threads: int) -> Numbers:
 
 
 def length_penalty(lengths: Line, living: int, total: float) -> Line:
-    """Return BM25's length penalty for each place, relative to the average of the living passages."""
+    """Return BM25's length penalty for each place, relative to the average of the living
+    passages.
+    """
     if not total:
         return np.full_like(lengths, K1)
     penalty = lengths * (K1 * B * living / total)

@@ -24,7 +24,8 @@ class Match(NamedTuple):
     summary: MatchSummary
     #: The cosine of its vector and the question's; None without vectors.
     cosine: float | None = None
-    #: What each word adds to the score by words, and whether the passage has only a near word instead of it.
+    #: What each word adds to the score by words, and whether the passage has only a near word
+    #: instead of it.
     shares: Sequence[float] = ()
     near: Sequence[bool] = ()
     #: What each term adds to the score.
@@ -36,17 +37,23 @@ class Match(NamedTuple):
 
     @property
     def is_memory(self) -> bool:
-        """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says so."""
+        """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says
+        so.
+        """
         return bool(self.kin & 1)
 
     def terms(self, whole: float) -> tuple[tuple[str, float], ...]:
-        """Return what each term adds, where a passage with a score of ``whole`` has 1; terms that add nothing are left out."""
+        """Return what each term adds, where a passage with a score of ``whole`` has 1; terms that
+        add nothing are left out.
+        """
         amounts = zip(self.summary.terms, self.amounts, strict=False)
         return tuple([(term.value, amount / whole) for term, amount in amounts if amount])
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
-        """The question's words that this passage contains, in the question's order, with their shares."""
+        """The question's words that this passage contains, in the question's order, with their
+        shares.
+        """
         return self._words(near=False)
 
     @property

@@ -25,13 +25,15 @@ class Term(StrEnum):
 
     #: Its words and those of its neighbours, in standard deviations of the words of all passages.
     WORDS = "words"
-    #: Its cosine, as a share of the best one of all passages; less where all are alike to the model.
+    #: Its cosine, as a share of the best one of all passages; less where all are alike to the
+    #: model.
     MEANING = "meaning"
     #: The best words and meaning in its thread; a passage without a thread is its own.
     CONVERSATION = "its conversation"
     #: The question names its speaker.
     SPEAKER = "names the speaker"
-    #: In a talk of a user and an assistant: the user said it, or it is no message. A third if the question asks "you".
+    #: In a talk of a user and an assistant: the user said it, or it is no message. A third if the
+    #: question asks "you".
     USER = "the user's own words"
     #: In a talk of people with names: the logarithm of how many terms it has.
     LENGTH = "length"
@@ -39,7 +41,8 @@ class Term(StrEnum):
     DAY = "on the day it names"
 
 
-#: How much each term counts. ``python -m evals.fit_ranking`` fits these numbers; the best meaning has 1.
+#: How much each term counts. ``python -m evals.fit_ranking`` fits these numbers; the best meaning
+#: has 1.
 COEFFICIENTS: Final = {
     Term.WORDS: 0.1,
     Term.MEANING: 1.0,
@@ -53,14 +56,16 @@ COEFFICIENTS: Final = {
 WORDS_NEAR: Final = 0.75
 #: For each full part of meaning that is missing, words count so much more.
 _FOR_MEANING: Final = 1.5
-#: So many people with names are a group. There the talk crosses: words and the conversation count so much of what they count elsewhere.
+#: So many people with names are a group. There the talk crosses: words and the conversation count
+#: so much of what they count elsewhere.
 _GROUP, _IN_GROUPS = 4, 0.5
 
 
 class VectorKind(NamedTuple):
     """The meaning of an embedding model's cosines."""
 
-    #: Meaning counts in full if the best cosine is above the average by this share of itself; below that, a part of it.
+    #: Meaning counts in full if the best cosine is above the average by this share of itself; below
+    #: that, a part of it.
     apart: float = 0.6
     #: Cosines count from their average on, and so many times as much; otherwise from 0 on.
     from_average: bool = False
@@ -69,13 +74,15 @@ class VectorKind(NamedTuple):
 
 #: At least this part of meaning counts: a few passages may all be as near.
 _LEAST_PART: Final = 0.2
-#: A cosine below the average counts so much of itself where cosines count from the average on: it is found, and last.
+#: A cosine below the average counts so much of itself where cosines count from the average on: it
+#: is found, and last.
 _BELOW: Final = 0.001
 #: Models whose cosines differ less, by the beginning of the names of their sets of vectors.
 _KINDS: Final = {
     "local/multilingual-e5-small/": VectorKind(apart=0.2, from_average=True, times=1.5)
 }
-#: The share of the term for the user's own words that is left if the question asks for what "you" said.
+#: The share of the term for the user's own words that is left if the question asks for what "you"
+#: said.
 OF_YOU: Final = 0.33
 #: Words for the one who is asked. Those that mean something else in another language are left out.
 _YOU: Final = expression(
@@ -85,7 +92,9 @@ _YOU: Final = expression(
 
 
 class Named(NamedTuple):
-    """Masks of the places that a question names, along the field; None if there is no such place."""
+    """Masks of the places that a question names, along the field; None if there is no such
+    place.
+    """
 
     #: Of a speaker, and of a day.
     speakers: Mask | None
@@ -120,7 +129,9 @@ def understood(kind: VectorKind, best: float, average: float) -> float:
 def meaning_of(
     kind: VectorKind, cosines: Scores, average: float, least: float
 ) -> tuple[Scores, float]:
-    """Return what cosines add to scores, and the part of meaning that counts; a cosine of at most ``least`` is none."""
+    """Return what cosines add to scores, and the part of meaning that counts; a cosine of at most
+    ``least`` is none.
+    """
     best = float(cosines.max())
     if best <= least:
         return np.zeros(len(cosines)), 0.0
@@ -134,9 +145,11 @@ def meaning_of(
 
 
 def words_weights(deviation: float, names: int, part: float) -> tuple[float, float]:
-    """Return how much the score by words counts, of a passage alone and together with its neighbours.
+    """Return how much the score by words counts, of a passage alone and together with its
+    neighbours.
 
-    ``names`` is the number of people with names who talk, and ``part`` the part of meaning that counts.
+    ``names`` is the number of people with names who talk, and ``part`` the part of meaning that
+    counts.
     """
     whole = COEFFICIENTS[Term.WORDS] / deviation if deviation > 0 else 0.0
     whole *= 1 + _FOR_MEANING * (1 - part)
@@ -154,7 +167,8 @@ def asks_you(question: str) -> bool:
 
 
 def rank(field: Field, places: Numbers | None, own: dict[Term, Scores], named: Named) -> Ranks:
-    """Add the other terms to those by words and meaning of these places (ascending); all are 0 where those are.
+    """Add the other terms to those by words and meaning of these places (ascending); all are 0
+    where those are.
 
     Without places, these are the terms of all places of the field.
     """
@@ -185,8 +199,9 @@ def rank(field: Field, places: Numbers | None, own: dict[Term, Scores], named: N
     return Ranks(terms, alone, best, together)
 
 
-#: How much each clue counts, with words and vectors, words alone, or vectors alone; the last number is for every hit.
-#: ``python -m evals.confidence --fit`` fits them. The clues are in the order of ``clues_of``.
+#: How much each clue counts, with words and vectors, words alone, or vectors alone; the last number
+#: is for every hit. ``python -m evals.confidence --fit`` fits them. The clues are in the order of
+#: ``clues_of``.
 CURVES: Final[dict[tuple[bool, bool], tuple[float, ...]]] = {
     (True, True): (2.13, 0.94, -0.85, 0.88, 1.09, -4.09),
     (True, False): (2.84, 1.31, -0.56, 1.49, 0.0, -5.62),
@@ -205,7 +220,8 @@ class Ranking(NamedTuple):
     together: Scores
     #: The scores of the hits, best first.
     hits: Sequence[float]
-    #: What each word of the question adds to the score by words of each hit (row), and the words' weights; None without words.
+    #: What each word of the question adds to the score by words of each hit (row), and the words'
+    #: weights; None without words.
     words: tuple[Sequence[Sequence[float]], Sequence[float]] | None
     #: How far the best cosine is above the average; None without vectors.
     ahead: float | None
@@ -214,8 +230,9 @@ class Ranking(NamedTuple):
 def clues_of(seen: Ranking) -> list[tuple[float, ...]]:
     """Return the clues of each hit.
 
-    The clues: how far its score is above that of others, as a share of the best; its score by words; its rank; the share of the question's words
-    that the first hits have; how far the best cosine is above the average.
+    The clues: how far its score is above that of others, as a share of the best; its score by
+    words; its rank; the share of the question's words that the first hits have; how far the best
+    cosine is above the average.
     """
     others = _others(seen.together)
     by_words, found = [0.0] * len(seen.hits), 0.0

@@ -30,7 +30,9 @@ NearWords = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """The places of a field that contain words of a question: one element for each word and place."""
+    """The places of a field that contain words of a question: one element for each word and
+    place.
+    """
 
     places: Numbers
     counts: NDArray[np.float64]
@@ -50,7 +52,8 @@ class WordScores(NamedTuple):
 
 
 def near_terms(groups: Sequence[TermGroup]) -> list[NearWords]:
-    """Return for each word of a question the terms of words near it, and how much of the word each one counts.
+    """Return for each word of a question the terms of words near it, and how much of the word each
+    one counts.
 
     The shares are multiples of a power of two, so that sums with them are exact.
     """
@@ -72,9 +75,11 @@ def matches_of(
     dated: Sequence[Numbers],
     near: Sequence[NearWords] = (),
 ) -> WordMatches | None:
-    """Find the places with the question's words; ``dated`` gives the places that lie in each of its times.
+    """Find the places with the question's words; ``dated`` gives the places that lie in each of its
+    times.
 
-    ``near`` gives the words near each of the question's words. Where one occurs, the word counts that much more.
+    ``near`` gives the words near each of the question's words. Where one occurs, the word counts
+    that much more.
     """
     own = field.occurrences([group.hashes for group in groups])
     lent = _lent(field, near)
@@ -110,7 +115,9 @@ def matches_of(
 
 
 def _lent(field: Field, near: Sequence[NearWords]) -> dict[int, Line]:
-    """Return for each word of the question what the words near it add at each place: only the nearest one counts."""
+    """Return for each word of the question what the words near it add at each place: only the
+    nearest one counts.
+    """
     words = [(share, word, hash) for word, others in enumerate(near) for hash, share in others]
     words.sort()
     lines: dict[int, Line] = {}
@@ -170,7 +177,9 @@ def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> W
 def are_near(
     field: Field, found: WordMatches, places: Numbers, shares: Scores
 ) -> NDArray[np.bool_]:
-    """Return for each word (row) and place whether it is there only by a near word, which counts less than the word once."""
+    """Return for each word (row) and place whether it is there only by a near word, which counts
+    less than the word once.
+    """
     once = found.weights[:, np.newaxis] / (field.own_penalty.take(places) + 1)
     near: NDArray[np.bool_] = shares < once * (1 - _ROUNDING)
     return near
@@ -229,7 +238,9 @@ def cosines_everywhere(field: Field, vector: QuestionVector) -> Line:
 
 
 def estimated_cosines(field: Field, vector: QuestionVector) -> Line:
-    """Estimate the cosines from the signs of the vectors alone; several times faster if there are very many."""
+    """Estimate the cosines from the signs of the vectors alone; several times faster if there are
+    very many.
+    """
     return _along(field, vector, lambda vectors: vectors.estimates(vector))
 
 

@@ -46,7 +46,9 @@ Value = TypeVar("Value", np.float64, np.int64)
 
 
 def best_of(field: Field, places: Numbers, values: NDArray[Value], limit: int) -> Numbers:
-    """Return the ``limit`` places with the highest values, ascending; among equals the newest, then lowest ids."""
+    """Return the ``limit`` places with the highest values, ascending; among equals the newest, then
+    lowest ids.
+    """
     if len(places) <= limit:
         return places
     cut = np.partition(values, -limit)[-limit]
@@ -66,8 +68,9 @@ def _newer(field: Field, places: Numbers, limit: int) -> Numbers:
     return np.concatenate((above, equals))
 
 
-#: Fields up to this length are scored completely. In longer ones only the candidates are scored: at least so many,
-#: more in very long fields and for large limits, and more by words alone, where each costs less.
+#: Fields up to this length are scored completely. In longer ones only the candidates are scored: at
+#: least so many, more in very long fields and for large limits, and more by words alone, where each
+#: costs less.
 SHORT = 2048
 CANDIDATES = 320
 CANDIDATES_BY_MEANING = 768
@@ -123,9 +126,10 @@ def search(
 ) -> list[Match]:
     """Return the best passages in order.
 
-    ``vectors`` names the set that the question's vector is compared with.
-    Of equal scores the newer ``at`` comes first, then the lower id. The order of arithmetic depends only on the question
-    and the field's contents, so equal contents give equal scores to the last bit, in whatever order they were written.
+    ``vectors`` names the set that the question's vector is compared with. Of equal scores the newer
+    ``at`` comes first, then the lower id. The order of arithmetic depends only on the question and
+    the field's contents, so equal contents give equal scores to the last bit, in whatever order
+    they were written.
     """
     if limit < 1 or not field.living:
         return []
@@ -183,8 +187,8 @@ class _Scored(NamedTuple):
 class _Run:
     """The state of one running search.
 
-    The deviation of words, the best cosine and the best of a thread are taken over the whole field, whatever the filter
-    admits: a filter leaves out passages and changes no order.
+    The deviation of words, the best cosine and the best of a thread are taken over the whole field,
+    whatever the filter admits: a filter leaves out passages and changes no order.
     """
 
     def __init__(
@@ -217,7 +221,9 @@ class _Run:
         return self._scored(there, rows, shares)
 
     def candidates(self, places: Numbers, limit: int) -> _Scored:
-        """Score the most promising of these places exactly, and what they need; for large fields."""
+        """Score the most promising of these places exactly, and what they need; for large
+        fields.
+        """
         chosen = self._likeliest(places, limit)
         rows: list[Scores] = []
         shares = None
@@ -229,7 +235,9 @@ class _Run:
         return self._scored(chosen, rows, shares)
 
     def _likeliest(self, places: Numbers, limit: int) -> Numbers:
-        """Choose what to score exactly, by estimates: many more of these places than ``limit``, and what they need."""
+        """Choose what to score exactly, by estimates: many more of these places than ``limit``, and
+        what they need.
+        """
         field = self._field
         rows: list[Scores] = []
         chosen: list[Numbers] = []
@@ -259,7 +267,9 @@ class _Run:
         return np.unique(np.concatenate(chosen))
 
     def _ranks(self, places: Numbers | None, rows: Sequence[Scores]) -> Ranks:
-        """Return the terms of these places or of all, from their scores by words, by words with neighbours, and cosines."""
+        """Return the terms of these places or of all, from their scores by words, by words with
+        neighbours, and cosines.
+        """
         own = dict[Term, Scores]()
         meaning, part = None, 0.0
         if self._vector is not None:

@@ -24,7 +24,9 @@ class Speakers:
     numbers: Line
 
     def named(self, hashes: frozenset[int]) -> Mask | None:
-        """Return a mask of the places whose speaker one of these words names; None if there is no such place."""
+        """Return a mask of the places whose speaker one of these words names; None if there is no
+        such place.
+        """
         numbers = [number for hash in self.called.keys() & hashes for number in self.called[hash]]
         return (
             reduce(np.logical_or, [self.numbers == number for number in numbers])

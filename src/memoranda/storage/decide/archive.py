@@ -1,4 +1,6 @@
-"""Decides what may be archived, brings archived memories back, and keeps their number within its limit."""
+"""Decides what may be archived, brings archived memories back, and keeps their number within its
+limit.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from memoranda.storage.use_case import Deciding, ask
 
 
 def archive(state: BatchState, change: Archive) -> Deciding[None]:
-    """Archive a memory; one that changed since it was read, is protected or is cited by something active stays."""
+    """Archive a memory; one that changed since it was read, is protected or is cited by something
+    active stays.
+    """
     memory = yield from state.find(change.memory)
     why = "erased"
     if isinstance(memory, Memory):
@@ -26,7 +30,9 @@ def archive(state: BatchState, change: Archive) -> Deciding[None]:
 
 
 def is_kept(memory: Memory) -> bool:
-    """True if a memory is never archived because it is unused: it is pinned, an operator's, or an instruction."""
+    """True if a memory is never archived because it is unused: it is pinned, an operator's, or an
+    instruction.
+    """
     return memory.pinned or memory.trust is Trust.OPERATOR or memory.kind == INSTRUCTION
 
 

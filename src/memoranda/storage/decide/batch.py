@@ -47,7 +47,9 @@ def check_run(state: BatchState) -> Deciding[None]:
 
 
 def check_caps(state: BatchState) -> Deciding[None]:
-    """Keep each agent's memories, and the owner's, within the limits: archive some, or raise ``LimitReached``."""
+    """Keep each agent's memories, and the owner's, within the limits: archive some, or raise
+    ``LimitReached``.
+    """
     gains: dict[str | None, int] = {}
     for put in state.puts():
         for record, one in ((put.before, -1), (put.record, 1)):
@@ -94,7 +96,9 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
 
 
 def _expiring(state: BatchState) -> Iterator[c.JobDraft]:
-    """Yield the jobs that erase what expires, one for each hour of which something of this batch expires."""
+    """Yield the jobs that erase what expires, one for each hour of which something of this batch
+    expires.
+    """
     for put in state.puts():
         end = getattr(put.record, "expires_at", None)
         if (

@@ -1,4 +1,6 @@
-"""Makes room where a limit on the number of memories is reached: archives memories, or refuses the write."""
+"""Makes room where a limit on the number of memories is reached: archives memories, or refuses the
+write.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,11 @@ from memoranda.storage.use_case import Deciding, ask
 def make_room(
     state: BatchState, gains: Mapping[str | None, int], held: int, net: int
 ) -> Deciding[None]:
-    """Archive as many memories as the limits ask, never more than the batch adds; raise ``LimitReached`` if they may not go.
+    """Archive as many memories as the limits ask, never more than the batch adds; raise
+    ``LimitReached`` if they may not go.
 
-    ``gains`` has the agents that get more active memories, and how many; ``held`` and ``net`` are the owner's count before
-    the batch, and its change.
+    ``gains`` has the agents that get more active memories, and how many; ``held`` and ``net`` are
+    the owner's count before the batch, and its change.
     """
     limits = state.batch.limits
     needed: dict[str | None, int] = {}
@@ -86,9 +89,11 @@ def _is_formed(state: BatchState) -> bool:
 def _leaving(
     state: BatchState, agent: str | None, count: int, busy: Set[UUID], late: int
 ) -> Deciding[list[Memory]]:
-    """Return up to ``count`` of an agent's memories that make room; none where this batch may not archive any."""
-    # Only a new memory archives others, those of the agent that writes: a correction of another one's, an undo, a restore or
-    # an import needs free room.
+    """Return up to ``count`` of an agent's memories that make room; none where this batch may not
+    archive any.
+    """
+    # Only a new memory archives others, those of the agent that writes: a correction of another
+    # one's, an undo, a restore or an import needs free room.
     others = agent != state.batch.view.agent and not _is_formed(state)
     if others or not any(put.verb is Verb.REMEMBER for put in state.puts()):
         return []
@@ -108,7 +113,9 @@ def _leaving(
 def _weakest(
     state: BatchState, agent: str | None, count: int, busy: Set[UUID]
 ) -> Deciding[list[Memory]]:
-    """Return an agent's weakest memories that may make room, the least used and the oldest first among equals."""
+    """Return an agent's weakest memories that may make room, the least used and the oldest first
+    among equals.
+    """
     found = yield from ask(OwnMemories(agent))
     able = [one for one in found if one.id not in busy and _may_leave(one, agent)]
 
@@ -132,7 +139,9 @@ def _weakest(
 
 
 def _may_leave(one: OwnMemory, agent: str | None) -> bool:
-    """True if what is formed may archive a memory: it is not pinned, an operator's, or a user's own fact with a key."""
+    """True if what is formed may archive a memory: it is not pinned, an operator's, or a user's own
+    fact with a key.
+    """
     if (
         one.pinned
         or one.trust == Trust.OPERATOR

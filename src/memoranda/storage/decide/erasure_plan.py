@@ -48,7 +48,8 @@ class ErasurePlan:
     stripped: dict[UUID, Record] = field(default_factory=dict)
     #: Messages removed by age before, which no record may have as a source any more.
     aged: set[UUID] = field(default_factory=set)
-    #: Record → each of its groups of unlisted sources, as they are stored. An import may give two records the same group id.
+    #: Record → each of its groups of unlisted sources, as they are stored. An import may give two
+    #: records the same group id.
     members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
     #: The same of groups in ``stripped``, as they will be.
     kept_members: dict[UUID, dict[UUID, frozenset[UUID]]] = field(default_factory=dict)
@@ -56,7 +57,8 @@ class ErasurePlan:
     removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Parts of earlier values of items, which are emptied.
     earlier: list[Redaction] = field(default_factory=list)
-    #: Episodes and threads that were looked through for the fact: they lose the parts that were named, and no more.
+    #: Episodes and threads that were looked through for the fact: they lose the parts that were
+    #: named, and no more.
     looked_through: set[UUID] = field(default_factory=set)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
@@ -70,7 +72,9 @@ class ErasurePlan:
         return id in self.doomed or id in self.aged
 
     def lost_to(self, record: Record, text: str) -> Lost:
-        """Return the sources that a record loses by this plan; ``text`` is its text, or that of one part."""
+        """Return the sources that a record loses by this plan; ``text`` is its text, or that of one
+        part.
+        """
         return Lost(
             _Gone(self, text, getattr(record, "quotes", ())), self.members.get(record.id, {})
         )
@@ -93,7 +97,9 @@ class ErasurePlan:
         ]
 
     def redacted(self) -> tuple[Redaction, ...]:
-        """Return the parts that records lose that stay, as places in the records as they were said."""
+        """Return the parts that records lose that stay, as places in the records as they were
+        said.
+        """
         now = [
             Redaction(id, one.spans, at=one.left.updated_at if isinstance(one.left, Item) else None)
             for id, one in self.removed.items()
@@ -101,7 +107,9 @@ class ErasurePlan:
         return (*now, *(one for one in self.earlier if one.message not in self.doomed))
 
     def takes_earlier(self, record: Record | None, redaction: Redaction) -> bool:
-        """Empty the earlier versions of an item if a redaction is of an earlier value; return False if it is of none."""
+        """Empty the earlier versions of an item if a redaction is of an earlier value; return False
+        if it is of none.
+        """
         if not isinstance(record, Item) or not is_earlier(record, redaction):
             return False
         self.earlier.append(redaction)
@@ -120,7 +128,9 @@ class ErasurePlan:
 
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """The sources that a statement loses: those that are erased, and messages that lose the words it came from."""
+    """The sources that a statement loses: those that are erased, and messages that lose the words
+    it came from.
+    """
 
     plan: ErasurePlan
     text: str
@@ -140,9 +150,11 @@ def plan_erasure(
     redactions: tuple[Redaction, ...] = (),
     emptied: tuple[UUID, ...] = (),
 ) -> Deciding[ErasurePlan]:
-    """Plan, by asking the engine, the erasure of these records and of everything derived only from them.
+    """Plan, by asking the engine, the erasure of these records and of everything derived only from
+    them.
 
-    The records of ``redactions`` stay without some of their words, and the threads ``emptied`` without their summaries.
+    The records of ``redactions`` stay without some of their words, and the threads ``emptied``
+    without their summaries.
     """
     plan = ErasurePlan()
     records = yield from load_erasable(ids)
@@ -210,7 +222,9 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
 
 
 def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
-    """Add dependent records and covered summaries to a plan; ``aged`` are threads that lost messages by age."""
+    """Add dependent records and covered summaries to a plan; ``aged`` are threads that lost
+    messages by age.
+    """
     touched = (yield from ask(RestingOn(tuple(plan.removed), damaged=True))) if plan.removed else []
     yield from _read_groups(plan, touched)
     for record in touched:
@@ -220,7 +234,8 @@ def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
             plan.doomed[record.id] = record
             plan.stripped.pop(record.id, None)
         elif record.version == 1 and plan.stripped.get(record.id) == record:
-            # Nothing of it came from these words, and it has no earlier version that may quote them.
+            # Nothing of it came from these words, and it has no earlier version that may quote
+            # them.
             del plan.stripped[record.id]
     _take_empty(plan, touched)
     yield from spread(plan, [*plan.doomed, *plan.aged])
@@ -235,7 +250,9 @@ def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
 
 
 def _take_empty(plan: ErasurePlan, touched: Iterable[Record]) -> None:
-    """Erase the messages that would stay without a word, unless another record has them as its source."""
+    """Erase the messages that would stay without a word, unless another record has them as its
+    source.
+    """
     held: set[UUID] = set()
     for record in touched:
         if record.id not in plan.doomed and not _has_others(plan, record):
@@ -277,7 +294,9 @@ def _place(record: Record) -> tuple[UUID, int]:
 
 
 def _check_own(record: Record, view: View) -> None:
-    """Raise ``NotAllowed`` if an agent would erase a record that another wrote; the owner may erase all records."""
+    """Raise ``NotAllowed`` if an agent would erase a record that another wrote; the owner may erase
+    all records.
+    """
     if view.whole:
         return
     writer = getattr(record, "agent", None)
@@ -334,7 +353,9 @@ def _read_groups(plan: ErasurePlan, records: Iterable[Record]) -> Deciding[None]
 
 
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
-    """Empty every summary and formed title that covers an erased message; any may cover one that was removed by age."""
+    """Empty every summary and formed title that covers an erased message; any may cover one that
+    was removed by age.
+    """
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
     said += [one.left for one in plan.removed.values() if isinstance(one.left, Message)]
     firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
@@ -359,7 +380,9 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:
-    """True if a record is always erased with its thread: it is a message of the thread, or its episode."""
+    """True if a record is always erased with its thread: it is a message of the thread, or its
+    episode.
+    """
     if isinstance(record, Message):
         return True
     return isinstance(record, Episode) and record.thread == thread
@@ -374,7 +397,9 @@ def _with_groups(plan: ErasurePlan, record: Any) -> Any:
 
 
 def _falls(plan: ErasurePlan, record: Record) -> bool:
-    """True if a record must be erased, having lost its sources; otherwise the plan may store it without them."""
+    """True if a record must be erased, having lost its sources; otherwise the plan may store it
+    without them.
+    """
     if isinstance(record, Damaged):
         # Nobody can say what it would be without these sources.
         return True

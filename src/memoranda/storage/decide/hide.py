@@ -1,4 +1,6 @@
-"""Decides what a forgotten statement takes out of every read, until it is erased or undone; and plans that erasure."""
+"""Decides what a forgotten statement takes out of every read, until it is erased or undone; and
+plans that erasure.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def hide(state: BatchState, change: Hide) -> Deciding[None]:
     ids = [str(record.id) for record in whole]
     parts = dump_redactions(plan.redacted())
     state.note[HIDDEN] = {"records": ids, "named": [str(id) for id in change.ids], "parts": parts}
-    # Lines of agents' experience do not count it meanwhile; an undo of the operation restores that, too.
+    # Lines of agents' experience do not count it meanwhile; an undo of the operation restores that,
+    # too.
     state.note[FAULTY] = ids
 
 
@@ -97,7 +100,9 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
 
 
 def _as_shown(record: Record, left: Record, taken: Removed | None) -> Record | None:
-    """Return a record that shows what an erasure would leave of it, but keeps its sources; None for one that shows the same."""
+    """Return a record that shows what an erasure would leave of it, but keeps its sources; None for
+    one that shows the same.
+    """
     if isinstance(left, Memory):
         words = record if taken is None else taken.left
         return words.changed(quotes=left.quotes)  # type: ignore[no-any-return]
@@ -110,7 +115,9 @@ def _as_shown(record: Record, left: Record, taken: Removed | None) -> Record | N
 
 
 def _listed(record: ProfileDocument, left: ProfileDocument) -> dict[str, Grounds]:
-    """Return the sources of the fields that are left; those of unchanged fields stay as they are listed."""
+    """Return the sources of the fields that are left; those of unchanged fields stay as they are
+    listed.
+    """
     return {
         name: record.grounds[name] if record.body[name] == left.body[name] else entries
         for name, entries in left.grounds.items()

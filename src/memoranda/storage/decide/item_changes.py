@@ -1,4 +1,6 @@
-"""Decides changes to items: a new value under a name, a deletion, a renewed time; and the limit of items."""
+"""Decides changes to items: a new value under a name, a deletion, a renewed time; and the limit of
+items.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def change_item(state: BatchState, change: ItemChange) -> Deciding[None]:
 
 
 def put_item(state: BatchState, change: PutItem) -> Deciding[None]:
-    """Store an item, or a new value of the one with its name and audience; an equal value changes nothing."""
+    """Store an item, or a new value of the one with its name and audience; an equal value changes
+    nothing.
+    """
     item, batch = change.item, state.batch
     refuse_trust(state, item.trust)
     if not item.audience.readable_by(batch.view):
@@ -46,7 +50,8 @@ def put_item(state: BatchState, change: PutItem) -> Deciding[None]:
         state.make(item, Verb.PUT, terms=change.terms)
         return
     if living is None:
-        # What has expired is gone, although upkeep has not erased it yet. The receipt names the new item first.
+        # What has expired is gone, although upkeep has not erased it yet. The receipt names the new
+        # item first.
         state.make(item, Verb.PUT, terms=change.terms)
         state.put(held.changed(withdrawn=True), Verb.RETRACT)
         return
@@ -100,7 +105,9 @@ def renew_item(state: BatchState, change: RenewItem) -> Deciding[None]:
 
 
 def check_cap(state: BatchState, gain: int) -> Deciding[None]:
-    """Raise ``LimitReached`` if so many more items exceed what an owner may have; no item makes room."""
+    """Raise ``LimitReached`` if so many more items exceed what an owner may have; no item makes
+    room.
+    """
     found, most = (yield from ask(CountItems())), state.batch.limits.items_per_owner
     if found + gain > most:
         # What has expired takes no place, although upkeep has not erased it yet.

@@ -49,7 +49,9 @@ _AMENDABLE = frozenset(
 
 
 class Pair(NamedTuple):
-    """A supersession to apply: the newer memory, the one it replaces, and the change that asks for it."""
+    """A supersession to apply: the newer memory, the one it replaces, and the change that asks for
+    it.
+    """
 
     item: int
     winner: UUID
@@ -57,7 +59,9 @@ class Pair(NamedTuple):
 
 
 def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
-    """Store a statement; returns the supersessions to apply when all the batch's statements are stored."""
+    """Store a statement; returns the supersessions to apply when all the batch's statements are
+    stored.
+    """
     memory = change.memory
     for place in change.unknown:
         state.ignore("unknown", field=place)
@@ -101,7 +105,8 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
         and memory.agent is not None
         and not kept
     ):
-        # The key keeps the agent that wrote it first as its author; the ledger names who wrote this statement.
+        # The key keeps the agent that wrote it first as its author; the ledger names who wrote this
+        # statement.
         memory = memory.changed(agent=holder.agent)
     if len(memory.sources) > MOST_LISTED:
         memory = yield from with_short_list(state, memory)
@@ -141,7 +146,9 @@ def _field_stays(
 
 
 def supersede(state: BatchState, change: Supersede) -> Deciding[list[Pair]]:
-    """Return the supersession to apply; none if the winner has too little trust to replace the other."""
+    """Return the supersession to apply; none if the winner has too little trust to replace the
+    other.
+    """
     yield from state.fetch((change.winner, change.loser))
     winner = yield from state.find(change.winner)
     if isinstance(winner, Memory):
@@ -181,7 +188,9 @@ def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:
 
 
 def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
-    """Apply all supersessions: in a circle the newest memory wins, and impossible ones are reported as ignored."""
+    """Apply all supersessions: in a circle the newest memory wins, and impossible ones are reported
+    as ignored.
+    """
     yield from state.fetch(id for pair in pairs for id in (pair.winner, pair.loser))
     wanted: list[Pair] = []
     for pair in pairs:
@@ -241,7 +250,9 @@ def _without_circles(state: BatchState, pairs: list[Pair]) -> list[Pair]:
 
 
 def _circle(beaten: dict[UUID, set[UUID]], pair: Pair) -> set[UUID]:
-    """Return the memories on a path of supersessions from the loser back to the winner; empty if there is none."""
+    """Return the memories on a path of supersessions from the loser back to the winner; empty if
+    there is none.
+    """
     reached = _reach(beaten, pair.loser)
     return (
         {id for id in reached if pair.winner in _reach(beaten, id)}
@@ -289,7 +300,9 @@ def _close(state: BatchState, pair: Pair) -> Deciding[None]:
 
 
 def _settled(state: BatchState, winner: Memory, loser: Memory) -> Deciding[Memory]:
-    """Return a memory that is disputed no more if it has replaced what it disputes, and no other memory has its key."""
+    """Return a memory that is disputed no more if it has replaced what it disputes, and no other
+    memory has its key.
+    """
     if winner.disputes != loser.id:
         return winner
     undisputed: Memory = winner.changed(disputes=None)

@@ -1,4 +1,6 @@
-"""Decides changes to profiles, agents, schemas, service keys and experience, and imports of records."""
+"""Decides changes to profiles, agents, schemas, service keys and experience, and imports of
+records.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ _NOTHING = object()
 
 
 def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
-    """Set and unset fields of a profile; a field that a person set can only be changed by a person."""
+    """Set and unset fields of a profile; a field that a person set can only be changed by a
+    person.
+    """
     batch = state.batch
     if not change.audience.readable_by(batch.view):
         raise NotFound(
@@ -109,13 +113,17 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
 
 
 def _given(change: PatchProfile, name: str, value: Any) -> Grounds:
-    """Return the sources that a change has for each place of a field's value; all of them where it names none."""
+    """Return the sources that a change has for each place of a field's value; all of them where it
+    names none.
+    """
     named = change.grounds.get(name, ())
     return named if len(named) == places(value) else (change.sources,) * places(value)
 
 
 def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
-    """True if two profiles have the same fields, pins and sources; a changed schema alone makes no new version."""
+    """True if two profiles have the same fields, pins and sources; a changed schema alone makes no
+    new version.
+    """
     return (
         comparable(one.body) == comparable(other.body)
         and one.pinned == other.pinned
@@ -184,13 +192,16 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
             return
         record = seated
     if isinstance(record, Thread):
-        # Places up to formed_through were used, even if their messages are not imported; they are never used again.
+        # Places up to formed_through were used, even if their messages are not imported; they are
+        # never used again.
         state.tails[record.id] = record.formed_through
     state.keep(record, change.terms)
 
 
 def _without_removed_words(state: BatchState, memory: Memory) -> Deciding[Memory]:
-    """Return an imported memory without quotes of words that were taken out of their messages here."""
+    """Return an imported memory without quotes of words that were taken out of their messages
+    here.
+    """
     yield from state.fetch(one.message for one in memory.quotes)
     said = (state.current(one.message) for one in memory.quotes)
     removed = {
@@ -204,7 +215,9 @@ def _without_removed_words(state: BatchState, memory: Memory) -> Deciding[Memory
 def _grounded(
     state: BatchState, record: Record, unlisted: Mapping[UUID, Sequence[UUID]]
 ) -> Deciding[Record | None]:
-    """Return an imported record without the sources that were erased here, or None if no source is left."""
+    """Return an imported record without the sources that were erased here, or None if no source is
+    left.
+    """
     thread: UUID | None = record.thread if isinstance(record, Message) else None
     if thread is not None:
         yield from state.fetch((thread,))
@@ -227,7 +240,9 @@ def _grounded(
 def _checked_members(
     record: Record, unlisted: Mapping[UUID, Sequence[UUID]]
 ) -> dict[UUID, frozenset[UUID]]:
-    """Return the sources of each group of an imported record; raise InvalidInput if they are not those that it counts."""
+    """Return the sources of each group of an imported record; raise InvalidInput if they are not
+    those that it counts.
+    """
     members = {id: frozenset(sources) for id, sources in unlisted.items()}
     if not are_counted(record, members):
         raise InvalidInput(
@@ -243,7 +258,9 @@ def _with_members(
     erased: frozenset[UUID],
     members: dict[UUID, frozenset[UUID]],
 ) -> Record | None:
-    """Return an imported record without erased sources, or None if no source is left; link those that it does not list."""
+    """Return an imported record without erased sources, or None if no source is left; link those
+    that it does not list.
+    """
     left: Record | None = record
     if erased:
         lost = Lost(erased, members)
@@ -260,7 +277,9 @@ def _with_members(
 
 
 def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:
-    """Return an imported message with a place in its thread (by default the next); None if its place is taken."""
+    """Return an imported message with a place in its thread (by default the next); None if its
+    place is taken.
+    """
     end = yield from state.end_of(message.thread)
     if end is None:
         return None
@@ -304,7 +323,9 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
 
 
 def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
-    """Add a user's records to the evidence of an experience line; records that it has already change nothing."""
+    """Add a user's records to the evidence of an experience line; records that it has already
+    change nothing.
+    """
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
         state.ignore("retired", line.id)
@@ -325,7 +346,9 @@ def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
 
 
 def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Return as much evidence as one line may have, always with one part that failed the privacy check if any did."""
+    """Return as much evidence as one line may have, always with one part that failed the privacy
+    check if any did.
+    """
     kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
     told = (
         []
@@ -341,7 +364,9 @@ def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
 
 
 def _merged(held: Evidence, given: Evidence) -> Evidence:
-    """Merge more evidence of one user; a privacy check with another result than before replaces the earlier one."""
+    """Merge more evidence of one user; a privacy check with another result than before replaces the
+    earlier one.
+    """
     new = [id for id in given.sources if id not in held.records][
         : max(MOST_SOURCES - len(held.sources), 0)
     ]

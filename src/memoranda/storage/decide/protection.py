@@ -1,4 +1,6 @@
-"""Decides who reads a new statement, which statements lower trust leaves alone, and if an external id is taken."""
+"""Decides who reads a new statement, which statements lower trust leaves alone, and if an external
+id is taken.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,11 @@ from memoranda.storage.use_case import Deciding, ask
 
 
 def protected(state: BatchState, memory: Memory, trust: Trust) -> Deciding[bool]:
-    """True if a statement with this trust may not take the place of an active memory that the view may see.
+    """True if a statement with this trust may not take the place of an active memory that the view
+    may see.
 
-    Lower trust leaves alone what an operator or the person wrote and what is pinned; strangers also leave alone
-    what rests on the user's words.
+    Lower trust leaves alone what an operator or the person wrote and what is pinned; strangers also
+    leave alone what rests on the user's words.
     """
     view = state.batch.view
     if view.whole or not memory.active or not memory.audience.readable_by(view):
@@ -46,12 +49,16 @@ def protected(state: BatchState, memory: Memory, trust: Trust) -> Deciding[bool]
 
 
 def is_persons_field(memory: Memory) -> bool:
-    """True if a memory is what a person set in a profile: only people change it, whatever they say in a conversation."""
+    """True if a memory is what a person set in a profile: only people change it, whatever they say
+    in a conversation.
+    """
     return memory.pinned and memory.has_value and memory.trust is Trust.USER
 
 
 def protected_from_act(state: BatchState, memory: Memory) -> Deciding[bool]:
-    """True if a change that states nothing, such as a retraction, may not touch a memory; its author may."""
+    """True if a change that states nothing, such as a retraction, may not touch a memory; its
+    author may.
+    """
     agent = state.batch.view.agent
     own = agent is not None and memory.agent == agent
     if own and memory.trust is not Trust.OPERATOR and not is_persons_field(memory):
@@ -61,7 +68,8 @@ def protected_from_act(state: BatchState, memory: Memory) -> Deciding[bool]:
 
 def trust_of_act(state: BatchState) -> Trust:
     """Return the trust of a change that states none."""
-    # A program acts for the operator, as far as its credential goes. What formation takes back, the user took back.
+    # A program acts for the operator, as far as its credential goes. What formation takes back, the
+    # user took back.
     if state.batch.actor.kind == "system":
         return Trust.USER
     return lowest(
@@ -75,7 +83,8 @@ def trust_of_act(state: BatchState) -> Trust:
 def refuse_trust(state: BatchState, stated: Trust, *, of_user: bool = False) -> None:
     """Raise ``NotAllowed`` if a record claims more trust than its writer's credential has.
 
-    ``of_user``: it is what the user said, or rests on that, which an agent may pass on with the user's trust.
+    ``of_user``: it is what the user said, or rests on that, which an agent may pass on with the
+    user's trust.
     """
     most = state.batch.actor.trust
     if of_user and most is Trust.ASSISTANT:
@@ -87,7 +96,9 @@ def refuse_trust(state: BatchState, stated: Trust, *, of_user: bool = False) -> 
 
 
 def is_pinned_against(actor: Actor, memory: Memory) -> Deciding[bool]:
-    """True if the person wrote or changed a pinned memory, and the actor's credential is one of an agent."""
+    """True if the person wrote or changed a pinned memory, and the actor's credential is one of an
+    agent.
+    """
     if not memory.pinned or actor.trust is not Trust.ASSISTANT:
         return False
     positions = yield from ask(PositionsTouching((memory.id,)))
@@ -133,7 +144,9 @@ def audience_of(
 
 
 def external_id_of(record: Record) -> str | None:
-    """Return the caller's own id of a record; None if it has none, or if its creation was undone."""
+    """Return the caller's own id of a record; None if it has none, or if its creation was
+    undone.
+    """
     if not isinstance(record, (Memory, Episode)) or record.withdrawn:
         return None
     undone = isinstance(record, Memory) and record.status is MemoryStatus.UNDONE
@@ -141,7 +154,9 @@ def external_id_of(record: Record) -> str | None:
 
 
 def external_holder(state: BatchState, record: Record) -> Deciding[Record | None]:
-    """Return the other record of this type and audience that has the same external id; None if there is none."""
+    """Return the other record of this type and audience that has the same external id; None if
+    there is none.
+    """
     own = external_id_of(record)
     if own is None:
         return None
@@ -175,6 +190,8 @@ def refuse_taken(state: BatchState, record: Record, at: str = "external_id") -> 
 
 
 def check_external_ids(state: BatchState) -> Deciding[None]:
-    """Raise ``Conflict`` if a record that this batch writes has an external id that another record has now."""
+    """Raise ``Conflict`` if a record that this batch writes has an external id that another record
+    has now.
+    """
     for put in state.puts():
         yield from refuse_taken(state, put.record, "position")

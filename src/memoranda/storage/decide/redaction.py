@@ -1,4 +1,6 @@
-"""Plans the redaction of messages and documents: what stays, and which statements came from the words that are taken out."""
+"""Plans the redaction of messages and documents: what stays, and which statements came from the
+words that are taken out.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,8 @@ _WHERE: Final = {
 _SPACE: Final = re.compile(r"\s+")
 
 
-#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item, of those in its value. They
-#: list the parts, so that a copy of the book loses them, too.
+#: Records of which parts can be taken out: of a memory, of the strings in its ``data``; of an item,
+#: of those in its value. They list the parts, so that a copy of the book loses them, too.
 Redactable = Message | Memory | Item | Episode
 #: Records that are made anew from others. A value of a profile, or an item of its list, goes whole.
 Remade = Thread | Overflow | ProfileDocument
@@ -57,12 +59,15 @@ _FIELDS: Final = {
     RecordType.OVERFLOW: ("calls",),
     RecordType.PROFILE: ("body",),
 }
-#: In a memory that holds a document, what the book itself notes beside it: the schema's name, and ids of sources.
+#: In a memory that holds a document, what the book itself notes beside it: the schema's name, and
+#: ids of sources.
 _BESIDE_DOCUMENT: Final = re.compile(r"/schema$|/grounds/")
 
 
 def texts_of(record: Record) -> dict[str | None, str]:
-    """Return the texts of which parts can be taken out, by JSON pointer; a message's own text has none."""
+    """Return the texts of which parts can be taken out, by JSON pointer; a message's own text has
+    none.
+    """
     if isinstance(record, Message):
         return {None: record.content, **dict(strings_of(record.native))}
     if isinstance(record, Item):
@@ -88,7 +93,9 @@ def _fields(record: Record) -> Any:
 
 
 def without_parts(record: Record, spans: Collection[Span]) -> Any:
-    """Return an episode, or a record that is made anew from others, without parts of its texts; None if nothing is left."""
+    """Return an episode, or a record that is made anew from others, without parts of its texts;
+    None if nothing is left.
+    """
     if isinstance(record, ProfileDocument):
         return record.without_places({one.path for one in spans if one.path is not None})
     _check(record, spans)
@@ -172,7 +179,9 @@ class Removed:
         )
 
     def is_source_of(self, text: str, quotes: Sequence[Cited]) -> bool:
-        """True if a statement came from the words that are taken out, and more of its words are of the fact than of another one."""
+        """True if a statement came from the words that are taken out, and more of its words are of
+        the fact than of another one.
+        """
         own = [one.quote for one in quotes if one.message == self.before.id]
         if own and not all(map(self.has_quote, own)):
             return False
@@ -192,7 +201,9 @@ class Removed:
         return 2 * len(rest) < len(said)
 
     def _other_terms(self, quotes: Iterable[str]) -> frozenset[int]:
-        """Return the terms that may be of another fact: of all that was said, or what quotes keep if no fact is forgotten."""
+        """Return the terms that may be of another fact: of all that was said, or what quotes keep
+        if no fact is forgotten.
+        """
         if self.fact:
             return terms_in(_all_of(self.before))
         return frozenset().union(*(terms_in(self._left_of(one)) for one in quotes))
@@ -220,7 +231,8 @@ def _plain(text: str) -> str:
 def removed_from(record: Redactable, redaction: Redaction, fact: str = "") -> Removed | None:
     """Return what a redaction takes out of a record; None if it leaves nothing of it.
 
-    With the ``fact`` that is forgotten a message stays without a word: another statement may come from it.
+    With the ``fact`` that is forgotten a message stays without a word: another statement may come
+    from it.
     """
     if redaction.version is None:
         spans, said = as_now(redaction.spans, record.removed), united(redaction.spans)
@@ -315,7 +327,9 @@ def parts_of(removed: Iterable[Removed]) -> Counter[str]:
 
 
 def quotes_left(memory: Memory, removed: Mapping[UUID, Removed]) -> tuple[Cited, ...]:
-    """Return the quotes of a memory; of one that contains words that are taken out, the message and its day."""
+    """Return the quotes of a memory; of one that contains words that are taken out, the message and
+    its day.
+    """
     return tuple(
         _forgotten(one, removed[one.message].left)
         if one.message in removed and removed[one.message].has_quote(one.quote)

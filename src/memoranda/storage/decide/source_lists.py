@@ -1,4 +1,6 @@
-"""Keeps the list of sources in a record short: of many it lists a few, and links the others to it as a group."""
+"""Keeps the list of sources in a record short: of many it lists a few, and links the others to it
+as a group.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,9 @@ def with_short_list(state: BatchState, memory: Memory) -> Deciding[Memory]:
 def with_short_lists(
     state: BatchState, document: ProfileDocument, sources: Collection[UUID]
 ) -> Deciding[ProfileDocument]:
-    """Return a profile whose values list a few of their sources each; ``sources`` are those that were added now."""
+    """Return a profile whose values list a few of their sources each; ``sources`` are those that
+    were added now.
+    """
     groups = {group.id for group in document.unlisted}
     standing = standing_groups(document)
     known = yield from members_of(state, document, standing, sources)
@@ -118,7 +122,8 @@ def with_short_lists(
 
 
 def with_short_past(state: BatchState, record: Any) -> Deciding[Any]:
-    """Return a record that lists few sources of earlier versions; the others are linked to it as one group.
+    """Return a record that lists few sources of earlier versions; the others are linked to it as
+    one group.
 
     A source that this batch moved from a list to a group is still a source.
     """
@@ -141,7 +146,9 @@ def with_short_past(state: BatchState, record: Any) -> Deciding[Any]:
 
 
 def as_it_was(state: BatchState, now: Record, then: Any) -> Deciding[Any]:
-    """Return an earlier version of a record as its next version: it gets the unlisted sources that it had then."""
+    """Return an earlier version of a record as its next version: it gets the unlisted sources that
+    it had then.
+    """
     if not unlisted_of(now) and not unlisted_of(then):
         return then.following(now)
     back = yield from _way_back(now, then.version)
@@ -173,7 +180,9 @@ def as_it_was(state: BatchState, now: Record, then: Any) -> Deciding[Any]:
 
 
 def _way_back(now: Record, version: int) -> Deciding[dict[UUID, tuple[set[UUID], set[UUID]]]]:
-    """Return for each group the sources to add and to drop, so that it is as it was in an earlier version."""
+    """Return for each group the sources to add and to drop, so that it is as it was in an earlier
+    version.
+    """
     back: dict[UUID, tuple[set[UUID], set[UUID]]] = {}
     for number in range(now.version, version, -1):
         later = now if number == now.version else (yield from ask(VersionOf(now.id, number)))
@@ -192,7 +201,8 @@ def _way_back(now: Record, version: int) -> Deciding[dict[UUID, tuple[set[UUID],
 
 
 def with_groups(record: Any, left: dict[UUID, frozenset[UUID]], version: int) -> Any:
-    """Return a record that lost sources, with the unlisted ones that are left; it lists some of them instead of lost ones.
+    """Return a record that lost sources, with the unlisted ones that are left; it lists some of
+    them instead of lost ones.
 
     Afterwards ``left`` has the sources that it still does not list.
     """
@@ -229,7 +239,9 @@ class Lost:
 
 
 def _to_list(state: BatchState, sources: Sequence[UUID], of: Record) -> Deciding[tuple[UUID, ...]]:
-    """Return the sources to list: of many the first, the last, and the most trusted one with the longest quote between."""
+    """Return the sources to list: of many the first, the last, and the most trusted one with the
+    longest quote between.
+    """
     middle = between(sources)
     if not middle:
         return tuple(sources)
@@ -254,7 +266,9 @@ def _grown(
     *,
     past: bool = False,
 ) -> tuple[Unlisted, ...]:
-    """Return a record's groups with more sources in one of them, which is made if it is new; the sources are linked."""
+    """Return a record's groups with more sources in one of them, which is made if it is new; the
+    sources are linked.
+    """
     version = state.next_version(record.id)
     state.link(record.id, id, sources)
     if all(group.id != id for group in record.unlisted):

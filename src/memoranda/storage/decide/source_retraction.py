@@ -1,4 +1,6 @@
-"""Decides how everything derived from one source alone follows it: when it is faulty, and when it loses readers."""
+"""Decides how everything derived from one source alone follows it: when it is faulty, and when it
+loses readers.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
 
 
 def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
-    """Retract everything derived only from a source or linked to it, and report what stays because it has other sources."""
+    """Retract everything derived only from a source or linked to it, and report what stays because
+    it has other sources.
+    """
     source: Record = yield from state.need(change.source, Record, "source")
     if not isinstance(source, (Message, Episode)):
         raise InvalidInput(
@@ -106,7 +110,9 @@ def _settle(
 
 
 def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
-    """Return the owner's memories and episodes that the view may see and that cite one of these records."""
+    """Return the owner's memories and episodes that the view may see and that cite one of these
+    records.
+    """
     found: list[Record] = []
     for record in (yield from ask(RestingOn(ids))):
         if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:
@@ -136,7 +142,9 @@ def _any_held(state: BatchState, ids: Sequence[UUID], fallen: Container[UUID]) -
 
 
 def _held(record: Record) -> bool:
-    """True if a record still counts as a source. A superseded statement does; a retracted one does not."""
+    """True if a record still counts as a source. A superseded statement does; a retracted one does
+    not.
+    """
     return not record.withdrawn and not (isinstance(record, Memory) and record.status in _NOT_HELD)
 
 
@@ -206,7 +214,9 @@ def _stands_otherwise(
 
 
 def _is_stuck(state: BatchState, record: Record, changed: Record) -> Deciding[bool]:
-    """True if a record cannot be given fewer readers: its thread or schema sets them, or it is not this view's to narrow."""
+    """True if a record cannot be given fewer readers: its thread or schema sets them, or it is not
+    this view's to narrow.
+    """
     view = state.batch.view
     if isinstance(record, ProfileDocument) or (
         isinstance(record, Episode) and record.thread is not None

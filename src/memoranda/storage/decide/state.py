@@ -40,7 +40,8 @@ class OperationDigests:
     #: The digests that the book stores if another book applied the operation.
     brought_id: bytes
     brought_request: bytes
-    #: The digests that go into exports: each book understands them, but only with the operation id itself.
+    #: The digests that go into exports: each book understands them, but only with the operation id
+    #: itself.
     portable: tuple[bytes, bytes]
 
     def is_of(self, entry: Entry) -> bool:
@@ -69,7 +70,9 @@ def operation_of(secret: bytes, owner: Owner, operation: str, request: bytes) ->
 
 
 def actors_operation(operation: str, actor: Actor) -> str:
-    """Return the id under which an actor's operation is stored if another actor used the same id before."""
+    """Return the id under which an actor's operation is stored if another actor used the same id
+    before.
+    """
     return "\0".join((operation, actor.kind, actor.id or ""))
 
 
@@ -82,7 +85,9 @@ def brought(secret: bytes, owner: Owner, portable: tuple[bytes, bytes]) -> tuple
 
 
 def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: bool) -> Receipt:
-    """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
+    """Return the first receipt of a repeated operation; raise an error if it may not be
+    repeated.
+    """
     if ended:
         raise Erased(
             "this operation was applied before its owner was erased; it cannot be applied again"
@@ -133,13 +138,17 @@ def load_erasable(ids: Sequence[UUID]) -> Deciding[dict[UUID, Record]]:
 
 
 def holders(records: Iterable[Record]) -> Deciding[dict[bytes, Record]]:
-    """Return the stored records that have the unique keys or names of these records now, by slot."""
+    """Return the stored records that have the unique keys or names of these records now, by
+    slot.
+    """
     slots = tuple(slot for record in records if (slot := record.slot()) is not None)
     return (yield from ask(Holders(slots))) if slots else {}
 
 
 def held_gain(before: Record | None, after: Record | None) -> int:
-    """Return the difference that a write makes to the owner's count of active memories: -1, 0 or 1."""
+    """Return the difference that a write makes to the owner's count of active memories: -1, 0 or
+    1.
+    """
     was = isinstance(before, Memory) and before.counts
     now = isinstance(after, Memory) and after.counts
     return int(now) - int(was)
@@ -171,7 +180,9 @@ class Put:
 
 @dataclass(slots=True)
 class Decision:
-    """The decision about a batch. An engine stores all of it, with a ledger entry made from the records to store."""
+    """The decision about a batch. An engine stores all of it, with a ledger entry made from the
+    records to store.
+    """
 
     puts: list[Put] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
@@ -181,7 +192,9 @@ class Decision:
     note: dict[str, Any] = field(default_factory=dict)
 
     def lines(self, hashes: Iterable[bytes]) -> tuple[Line, ...]:
-        """Return the lines of the batch's ledger entry, given the content hashes of the stored records in order."""
+        """Return the lines of the batch's ledger entry, given the content hashes of the stored
+        records in order.
+        """
         return tuple(
             Line(
                 put.verb,
@@ -197,7 +210,9 @@ class Decision:
 
 @dataclass(slots=True)
 class BatchState:
-    """The state of one batch while it is decided: the records it has read, and those it will write."""
+    """The state of one batch while it is decided: the records it has read, and those it will
+    write.
+    """
 
     batch: Batch
     #: The change that is being settled, from 0.
@@ -210,7 +225,8 @@ class BatchState:
     _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
     #: Slot → the record that took it last, on this state.
     _slots: dict[bytes, UUID] = field(default_factory=dict)
-    #: Record → the pairs of a group of unlisted sources and a source that this batch links, and those that it unlinks.
+    #: Record → the pairs of a group of unlisted sources and a source that this batch links, and
+    #: those that it unlinks.
     _links: dict[UUID, tuple[set[tuple[UUID, UUID]], set[tuple[UUID, UUID]]]] = field(
         default_factory=dict
     )
@@ -236,7 +252,9 @@ class BatchState:
         return record
 
     def need(self, id: UUID, what: type[Record], field: str) -> Deciding[Any]:
-        """Return a record of one type that the batch's view may see; raise ``NotFound`` if there is none."""
+        """Return a record of one type that the batch's view may see; raise ``NotFound`` if there is
+        none.
+        """
         record = yield from self.find(id)
         if not isinstance(record, what):
             name = "record" if what is Record else what.type.value
@@ -244,7 +262,9 @@ class BatchState:
         return record
 
     def verb_of(self, id: UUID) -> Verb | None:
-        """Return the verb of this batch's latest write of a record; None if it has not written the record."""
+        """Return the verb of this batch's latest write of a record; None if it has not written the
+        record.
+        """
         put = self._puts.get(id)
         return put.verb if put else None
 
@@ -254,7 +274,9 @@ class BatchState:
         return put is not None and put.before is None
 
     def holder(self, of: Record) -> Deciding[Record | None]:
-        """Return the record that has this one's unique key or name now, even one that the view may not see."""
+        """Return the record that has this one's unique key or name now, even one that the view may
+        not see.
+        """
         slot = of.slot()
         if slot is None:
             return None
@@ -337,7 +359,9 @@ class BatchState:
             linked.discard((group, source))
 
     def links_of(self, record: UUID) -> tuple[set[tuple[UUID, UUID]], set[tuple[UUID, UUID]]]:
-        """Return the pairs of a group and a source that this batch has linked to a record so far, and those it has unlinked."""
+        """Return the pairs of a group and a source that this batch has linked to a record so far,
+        and those it has unlinked.
+        """
         return self._links.get(record, (set(), set()))
 
     def ignore(self, code: str, id: UUID | None = None, field: str | None = None) -> None:
@@ -345,7 +369,9 @@ class BatchState:
         self.ignored.append(Ignored(self.item, code, id, field))
 
     def end_of(self, thread: UUID) -> Deciding[ThreadEnd | None]:
-        """Return the end of a thread that the batch's view may see; None if there is no such thread."""
+        """Return the end of a thread that the batch's view may see; None if there is no such
+        thread.
+        """
         end = self._ends.get(thread)
         if end is None:
             made = self.current(thread)

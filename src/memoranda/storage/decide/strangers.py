@@ -11,7 +11,9 @@ OWNER_WORDS = frozenset({"user", "the user", "me", "myself", "i"})
 
 
 def other_speaker(message: Message) -> str | None:
-    """Return the speaker of a user message if it is not the owner; what this speaker says is not about the owner."""
+    """Return the speaker of a user message if it is not the owner; what this speaker says is not
+    about the owner.
+    """
     speaker = message.speaker
     return (
         None

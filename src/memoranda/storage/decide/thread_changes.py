@@ -39,7 +39,9 @@ from memoranda.storage.use_case import Deciding
 
 
 def cut(episode: Episode, limits: Limits) -> tuple[Episode, Overflow | None]:
-    """Shorten an episode's tool calls to the limits; returns it with the omitted calls, if there are any."""
+    """Shorten an episode's tool calls to the limits; returns it with the omitted calls, if there
+    are any.
+    """
     calls = episode.tool_calls
     kept = tuple(_cut_call(call, limits.tool_output_length) for call in calls[: limits.tool_calls])
     short = [
@@ -66,7 +68,9 @@ def cut(episode: Episode, limits: Limits) -> tuple[Episode, Overflow | None]:
 
 
 def _within(calls: Iterable[WholeCall], length: int) -> list[WholeCall]:
-    """Return the first calls that fit into a length; the last one is cut to the remaining length."""
+    """Return the first calls that fit into a length; the last one is cut to the remaining
+    length.
+    """
     found: list[WholeCall] = []
     left = length
     for whole in calls:
@@ -239,7 +243,9 @@ def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
 
 
 def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
-    """Store a newer summary of a thread; raise ``Stale`` if it was made from another summary than the current one."""
+    """Store a newer summary of a thread; raise ``Stale`` if it was made from another summary than
+    the current one.
+    """
     thread: Thread = yield from state.need(change.thread, Thread, "thread")
     end = yield from state.end_of(thread.id)
     assert end is not None
@@ -264,7 +270,9 @@ def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
 
 
 def keep_task_summary(state: BatchState, change: KeepTaskSummary) -> Deciding[None]:
-    """Store a thread's summary on demand; raise ``NotFound`` if a message that it was made from is gone."""
+    """Store a thread's summary on demand; raise ``NotFound`` if a message that it was made from is
+    gone.
+    """
     thread: Thread = yield from state.need(change.thread, Thread, "thread")
     yield from state.fetch(change.messages)
     for message in change.messages:
@@ -278,7 +286,9 @@ def keep_task_summary(state: BatchState, change: KeepTaskSummary) -> Deciding[No
 
 
 def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
-    """Store an episode with an audience no wider, and unless its trust was judged, a trust no higher than its sources'."""
+    """Store an episode with an audience no wider, and unless its trust was judged, a trust no
+    higher than its sources'.
+    """
     episode: Episode = change.episode
     refuse_trust(state, episode.trust)
     grounds: list[Record] = []

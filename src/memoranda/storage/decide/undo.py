@@ -1,4 +1,6 @@
-"""Undo: a new operation reverses an earlier one, on request together with the changes that depend on it."""
+"""Undo: a new operation reverses an earlier one, on request together with the changes that depend
+on it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from memoranda.storage.decide.state import BatchState, holders
 from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf
 from memoranda.storage.use_case import Deciding, ask
 
-#: Operations that cannot be undone; appended messages, whose error names what to do, are refused apart.
+#: Operations that cannot be undone; appended messages, whose error names what to do, are refused
+#: apart.
 _FINAL = {
     Verb.ERASE: "an erasure cannot be undone",
     Verb.AGE: "messages removed by age cannot be restored",
@@ -27,7 +30,8 @@ _FINAL = {
 }
 
 
-#: Lines of memories that were archived or came back: nothing builds on them, and each is reversed by itself.
+#: Lines of memories that were archived or came back: nothing builds on them, and each is reversed
+#: by itself.
 _KEEPING = (Verb.ARCHIVE, Verb.RESTORE)
 
 
@@ -53,15 +57,19 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """Return an entry's ledger lines, except lines that only advanced formation progress or a summary.
+    """Return an entry's ledger lines, except lines that only advanced formation progress or a
+    summary.
 
-    Formed records can be undone, but the watermark stays: if it moved back, the same messages would be formed again.
+    Formed records can be undone, but the watermark stays: if it moved back, the same messages would
+    be formed again.
     """
     return [line for line in entry.lines if line.verb is not Verb.FORM]
 
 
 def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
-    """Return the operations to reverse: the requested one and, with ``with_dependents``, all that depend on it."""
+    """Return the operations to reverse: the requested one and, with ``with_dependents``, all that
+    depend on it.
+    """
     positions = {change.position}
     while True:
         entries = yield from ask(EntriesAt(tuple(sorted(positions))))
@@ -80,7 +88,9 @@ def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
 
 
 def _dependents(position: int, later: set[int]) -> Deciding[str]:
-    """Return the text of the error that later changes depend on a position; it names those that no undo removes."""
+    """Return the text of the error that later changes depend on a position; it names those that no
+    undo removes.
+    """
     entries = yield from ask(EntriesAt(tuple(sorted(later))))
     said = [
         str(entry.position)
@@ -100,7 +110,9 @@ def _dependents(position: int, later: set[int]) -> Deciding[str]:
 
 
 def _unknown(position: int) -> NotFound:
-    """Return the error for a position that is not there, or that changed records which the view may not see."""
+    """Return the error for a position that is not there, or that changed records which the view may
+    not see.
+    """
     return NotFound(
         f"position: this view may undo no position {position}; check the owner and the position, or use the owner's view"
     )
@@ -118,7 +130,8 @@ def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[Non
         own = state.batch.view.whole or entry.actor == state.batch.actor
         for line in entry.lines:
             record = state.current(line.id)
-            # The readers of an erased record are not known any more; its author may learn that it was erased.
+            # The readers of an erased record are not known any more; its author may learn that it
+            # was erased.
             if not own if record is None else not record.audience.readable_by(state.batch.view):
                 raise _unknown(wanted)
         if entry.actor.kind == "owner" and not own and trust_of_act(state) is not Trust.OPERATOR:
@@ -143,7 +156,9 @@ def _check(state: BatchState, entries: list[Entry], wanted: int) -> Deciding[Non
 
 
 def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
-    """Return later ledger positions that depend on these entries: they changed the same or derived records."""
+    """Return later ledger positions that depend on these entries: they changed the same or derived
+    records.
+    """
     first: dict[UUID, int] = {}
     for entry in entries:
         for line in _deeds(entry):
@@ -165,7 +180,9 @@ def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
 
 
 def _but_upkeep(positions: set[int], id: UUID) -> Deciding[set[int]]:
-    """Return those of a record's ledger positions that did more than archive it or advance its formation progress."""
+    """Return those of a record's ledger positions that did more than archive it or advance its
+    formation progress.
+    """
     entries = yield from ask(EntriesAt(tuple(sorted(positions))))
     return {
         entry.position
@@ -177,7 +194,9 @@ def _but_upkeep(positions: set[int], id: UUID) -> Deciding[set[int]]:
 def _resting_on(
     state: BatchState, made: Line, known: dict[UUID, int]
 ) -> Deciding[tuple[UUID, ...]]:
-    """Return the records derived from a record that an operation made; for a thread, also the records in it."""
+    """Return the records derived from a record that an operation made; for a thread, also the
+    records in it.
+    """
     resting: list[Record] = []
     for cites in (yield from ask(RestingOn((made.id,)))):
         if (yield from sources_among(state, cites, (made.id,))):
@@ -234,7 +253,9 @@ def _restore(state: BatchState, line: Line, position: int) -> Deciding[None]:
 
 
 def _turn_back(state: BatchState, line: Line, _: int) -> Deciding[None]:
-    """Reverse that a memory was archived or brought back; what was changed or erased since stays, and is named."""
+    """Reverse that a memory was archived or brought back; what was changed or erased since stays,
+    and is named.
+    """
     memory = state.current(line.id)
     earlier = None if line.erased else (yield from ask(VersionOf(line.id, line.before)))
     if memory is None or earlier is None:
@@ -272,7 +293,8 @@ _FORMED = (
 def _with_progress(earlier: Thread, made: Thread, now: Thread) -> Thread:
     """Return an earlier version of a thread with the progress of formation since.
 
-    What the undone operation itself changed, as hiding and its undo do, goes back unless it was made anew since.
+    What the undone operation itself changed, as hiding and its undo do, goes back unless it was
+    made anew since.
     """
     fields: dict[str, Any] = {"formed_through": now.formed_through}
     for names in _FORMED:
@@ -291,7 +313,9 @@ def _unmade(record: Record) -> Record:
 
 
 def _check_slots(state: BatchState) -> Deciding[None]:
-    """Raise ``Conflict`` if a restored record's key or name is another's, or two records would be restored with one."""
+    """Raise ``Conflict`` if a restored record's key or name is another's, or two records would be
+    restored with one.
+    """
     puts = state.puts()
     slots: dict[bytes, Record] = {}
     for put in puts:

@@ -1,4 +1,6 @@
-"""Plans erasures that name no single record: of what is old, which leaves everything derived from it, and of a whole owner."""
+"""Plans erasures that name no single record: of what is old, which leaves everything derived from
+it, and of a whole owner.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from memoranda.storage.use_case import Deciding, ask
 
 
 def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Plan the removal of old messages that are formed (turned into facts) already, of episodes, and of empty threads.
+    """Plan the removal of old messages that are formed (turned into facts) already, of episodes,
+    and of empty threads.
 
     What was derived from them stays.
     """

@@ -1,4 +1,6 @@
-"""Exports, one JSON object on each line: written from a book's records, and read, checked and imported again."""
+"""Exports, one JSON object on each line: written from a book's records, and read, checked and
+imported again.
+"""
 
 from typing import TYPE_CHECKING
 

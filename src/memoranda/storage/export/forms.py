@@ -99,7 +99,9 @@ class RestrictionPart(Value):
 
 
 class OwnerLine(Value):
-    """The first line of an owner's part in an export; a restriction stands here, before all records."""
+    """The first line of an owner's part in an export; a restriction stands here, before all
+    records.
+    """
 
     line: Literal["owner"]
     tenant: Name

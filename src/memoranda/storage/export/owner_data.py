@@ -1,4 +1,6 @@
-"""The content of an export after its checks, and its conversion to the rows (pieces) that an engine writes."""
+"""The content of an export after its checks, and its conversion to the rows (pieces) that an engine
+writes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from memoranda.storage.rows import StoredRow, audience_columns, dump_entry, enco
 #: Makes the packed terms of a passage; None for other records.
 TermsOf = Callable[[Record], bytes | None]
 
-#: Counts, places and versions lie below this: every JSON reader keeps them exact, and there is room to count on.
+#: Counts, places and versions lie below this: every JSON reader keeps them exact, and there is room
+#: to count on.
 LARGEST = 2**53
 #: How many bytes a book's secret has.
 SECRET_SIZE = 32
@@ -58,7 +61,9 @@ class DumpedVersion(NamedTuple):
 
 
 class Blank(NamedTuple):
-    """A version whose content an erasure removed in the exported book; its ledger line is still there."""
+    """A version whose content an erasure removed in the exported book; its ledger line is still
+    there.
+    """
 
     id: UUID
     version: int
@@ -73,7 +78,8 @@ class OwnerDump(NamedTuple):
     era: UUID
     #: By position, without digests, which each book makes under its own secret.
     entries: tuple[Entry, ...]
-    #: Record by record in the order of their making, the versions of each by number, the current one last.
+    #: Record by record in the order of their making, the versions of each by number, the current
+    #: one last.
     versions: tuple[DumpedVersion, ...]
     blanks: tuple[Blank, ...]
     uses: Mapping[UUID, Use]
@@ -86,7 +92,9 @@ class OwnerDump(NamedTuple):
         return {version.record.id: version.record for version in self.versions if version.current}
 
     def counts(self) -> Counter[str]:
-        """Return how many records of each type there are, and how many earlier versions, uses and entries."""
+        """Return how many records of each type there are, and how many earlier versions, uses and
+        entries.
+        """
         found = Counter(record.type.value for record in self.current.values())
         found["versions"] = len(self.versions) - found.total()
         found["uses"], found["entries"] = len(self.uses), len(self.entries)
@@ -98,7 +106,9 @@ class OwnerDump(NamedTuple):
         return self._replace(entries=tuple(bare))
 
     def pieces(self, secret: bytes, rule: int, terms: TermsOf) -> OwnerPieces:
-        """Return the owner's rows, with digests made with the book's key, and search terms made by this rule."""
+        """Return the owner's rows, with digests made with the book's key, and search terms made by
+        this rule.
+        """
         return _Pieces(self, secret, rule, terms).made()
 
 
@@ -199,7 +209,9 @@ class _Pieces:
         return row
 
     def _with_operation(self, entry: Entry) -> Entry:
-        """Return the entry with digests by which this book recognises an operation of another one."""
+        """Return the entry with digests by which this book recognises an operation of another
+        one.
+        """
         portable = entry.note.get(OPERATION)
         if entry.operation is not None or portable is None:
             return entry
@@ -227,7 +239,9 @@ def _entry(entry: Entry) -> EntryPiece:
 
 
 class EndedEra(NamedTuple):
-    """The rest of an owner whose records were all erased: the ledger of the ended era, without the name."""
+    """The rest of an owner whose records were all erased: the ledger of the ended era, without the
+    name.
+    """
 
     era: UUID
     #: Keyed digest of the owner's name.
@@ -238,7 +252,9 @@ class EndedEra(NamedTuple):
     operations: tuple[tuple[bytes, bytes], ...]
 
     def pieces(self) -> OwnerPieces:
-        """Return the rows of the ended era: its ledger, so that its operations are not applied again."""
+        """Return the rows of the ended era: its ledger, so that its operations are not applied
+        again.
+        """
         entries = [
             _entry(
                 Entry(
@@ -266,6 +282,7 @@ class BookDump(NamedTuple):
     eras: tuple[EndedEra, ...]
     #: Keyed digests of records that were erased one by one, each with its moment in microseconds.
     tombstones: tuple[StonePiece, ...]
-    #: By digest, so that also owners without records stay restricted; and the lines about who restricted them.
+    #: By digest, so that also owners without records stay restricted; and the lines about who
+    #: restricted them.
     restrictions: tuple[RestrictionRow, ...]
     restricting: tuple[ReadPiece, ...]

@@ -18,7 +18,9 @@ _ERASING = {Verb.ERASE: "erased", Verb.AGE: "left_by_age", Verb.REDACT: "lost_wo
 
 
 def about_lines(found: AboutOwner, showing: Showing) -> Iterator[dict[str, Any]]:
-    """Yield the lines about an owner: records of others, restriction and who restricted and lifted it, reads, usage of models, and erasures."""
+    """Yield the lines about an owner: records of others, restriction and who restricted and lifted
+    it, reads, usage of models, and erasures.
+    """
     for what, line in _lines(found, showing):
         yield {"line": ABOUT, "what": what, **line}
 
@@ -57,7 +59,9 @@ def _held(one: Holding, showing: Showing) -> dict[str, Any]:
 
 
 def _erasures(own: OwnerPieces) -> Iterator[dict[str, Any]]:
-    """Yield the erasures of single records: when they were, and how many records of each kind they took."""
+    """Yield the erasures of single records: when they were, and how many records of each kind they
+    took.
+    """
     frame = own.frame
     assert frame.names is not None
     owner = owner_of(*frame.names)

@@ -47,7 +47,9 @@ def parse_owner_line(line: Mapping[str, Any]) -> OwnerLine:
 
 
 def parse_book(line: Mapping[str, Any], tenant: str) -> BookDump:
-    """Parse the line with the data that belong to no owner, for a tenant; raise InvalidInput if it is faulty."""
+    """Parse the line with the data that belong to no owner, for a tenant; raise InvalidInput if it
+    is faulty.
+    """
     read = _read(BookLine, line, 0)
     eras = tuple(
         EndedEra(UUID(bytes=era), digest, at, ids) for era, digest, at, ids in read.erased_eras
@@ -75,12 +77,16 @@ def parse_book(line: Mapping[str, Any], tenant: str) -> BookDump:
 
 
 def parse(owner: Owner, lines: Sequence[Mapping[str, Any]]) -> OwnerDump:
-    """Parse one owner's part of an export; raise InvalidInput that names the faulty line and field."""
+    """Parse one owner's part of an export; raise InvalidInput that names the faulty line and
+    field.
+    """
     return _Parsing(owner, lines).parsed()
 
 
 def broken(item: int, reason: str, part: str = "") -> InvalidInput:
-    """Return the error about a line of an export; ``item`` counts the lines of the owner's part from 0."""
+    """Return the error about a line of an export; ``item`` counts the lines of the owner's part
+    from 0.
+    """
     return InvalidInput(
         f"line {item + 1}: {reason}", field=f"lines[{item}].{part}".rstrip("."), item=item
     )
@@ -107,11 +113,14 @@ class _Parsing:
         self._uses: dict[UUID, tuple[int, Use]] = {}
         #: What the ledger says was written and is not erased: id and version → position and line.
         self._told: dict[tuple[UUID, int], tuple[int, Line]] = {}
-        #: Record → the last version that an erasure of its grounds made; earlier ones were emptied then.
+        #: Record → the last version that an erasure of its grounds made; earlier ones were emptied
+        #: then.
         self._unsourced: dict[UUID, int] = {}
 
     def parsed(self) -> OwnerDump:
-        """Return the owner's data; raises InvalidInput if a line is faulty or contradicts another."""
+        """Return the owner's data; raises InvalidInput if a line is faulty or contradicts
+        another.
+        """
         if not self._lines:
             raise broken(0, "line: a dump begins with its owner", "line")
         head = _read(OwnerLine, self._lines[0], 0)
@@ -306,7 +315,9 @@ class _Parsing:
 
 
 def _check_unlisted(record: Record, line: VersionLine, item: int) -> None:
-    """Raise an error unless the line has exactly the unlisted sources that the current version of a record counts."""
+    """Raise an error unless the line has exactly the unlisted sources that the current version of a
+    record counts.
+    """
     given = {id: frozenset(sources) for id, sources in line.unlisted.items()}
     if given if line.line != "record" else not are_counted(record, given):
         raise broken(item, "unlisted: these are not the sources that the record counts", "unlisted")
@@ -322,7 +333,9 @@ def _steps(line: Line) -> bool:
 
 
 def _from_portable(line: dict[str, Any], owner: Owner) -> Record:
-    """Build a record from the object in a line of an export; raise pydantic's ValidationError if it is invalid."""
+    """Build a record from the object in a line of an export; raise pydantic's ValidationError if it
+    is invalid.
+    """
     # The episode of a memory follows from the episodes of the file, and is never stored.
     fields = {name: value for name, value in line.items() if name not in ("type", "source_episode")}
     return CLASS_OF[RecordType(line.get("type", "")).value].model_validate(

@@ -41,7 +41,8 @@ def owner_lines(
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of an owner's part in an export; the last one counts the others by kind.
 
-    With ``private`` they hold the digests of operations, which only a book with the same key understands.
+    With ``private`` they hold the digests of operations, which only a book with the same key
+    understands.
     """
     counts: Counter[str] = Counter()
     for line in _owner_lines(whole, restriction, private, showing or unchanged):
@@ -88,7 +89,9 @@ def _owner_lines(
 
 
 def _linking(whole: OwnerPieces, owner: Owner, gone: Set[UUID]) -> Showing:
-    """Return a function that gives a memory its ``source_episode``, found among all of the owner's episodes."""
+    """Return a function that gives a memory its ``source_episode``, found among all of the owner's
+    episodes.
+    """
     episodes: list[Record] = []
     threads: dict[UUID, UUID] = {}
     for piece in whole.records:
@@ -114,7 +117,9 @@ def _linking(whole: OwnerPieces, owner: Owner, gone: Set[UUID]) -> Showing:
 
 
 def _unreadable(piece: RecordPiece, owner: Owner) -> Iterator[_Version]:
-    """Yield the versions of a record that cannot be read; None for its version if the current one cannot."""
+    """Yield the versions of a record that cannot be read; None for its version if the current one
+    cannot.
+    """
     row = StoredRow(*piece.row)
     id = UUID(bytes=row.id)
     try:
@@ -141,7 +146,9 @@ def _unreadable(piece: RecordPiece, owner: Owner) -> Iterator[_Version]:
 
 
 def _without(entry: Entry, damaged: Set[_Version]) -> Entry:
-    """Return an entry whose lines on unreadable versions say, as after an erasure, that their content is gone."""
+    """Return an entry whose lines on unreadable versions say, as after an erasure, that their
+    content is gone.
+    """
     lines = (
         replace(
             line,
@@ -155,7 +162,9 @@ def _without(entry: Entry, damaged: Set[_Version]) -> Entry:
 def _record_lines(
     piece: RecordPiece, owner: Owner, damaged: Set[_Version], showing: Showing, linked: Showing
 ) -> Iterator[dict[str, Any]]:
-    """Yield the export lines of a record: earlier versions that still have content, then the current one."""
+    """Yield the export lines of a record: earlier versions that still have content, then the
+    current one.
+    """
     row = StoredRow(*piece.row)
     id = UUID(bytes=row.id)
     for old in piece.earlier:
@@ -182,7 +191,9 @@ def _version_line(kind: str, record: Record, position: int) -> dict[str, Any]:
 
 
 def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
-    """Return the export line of a ledger entry, without digests of content: the importing book computes its own."""
+    """Return the export line of a ledger entry, without digests of content: the importing book
+    computes its own.
+    """
     bare = replace(entry, lines=tuple(replace(line, hash=None) for line in entry.lines))
     line = {
         "line": "entry",

@@ -1,4 +1,6 @@
-"""Applies a batch: recognises a repeated operation, decides the changes, and writes them with their ledger entry."""
+"""Applies a batch: recognises a repeated operation, decides the changes, and writes them with their
+ledger entry.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,9 @@ def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
 
 
 def _answers_about(puts: Iterable[Put]) -> Deciding[list[bytes]]:
-    """Return the jobs that keep an answer of a model that was made from records which are hidden now."""
+    """Return the jobs that keep an answer of a model that was made from records which are hidden
+    now.
+    """
     ids = {put.record.id for put in puts}
     about = yield from ask(JobsAbout(tuple(ids)))
     raw = {id.bytes for id in ids}
@@ -136,7 +140,9 @@ def _hex(digests: Iterable[bytes]) -> list[str]:
 
 
 def _named_by(puts: Iterable[Put]) -> set[Owner]:
-    """Return the owners that records name: whose data experience was learnt from, and whom keys open."""
+    """Return the owners that records name: whose data experience was learnt from, and whom keys
+    open.
+    """
     found: set[Owner] = set()
     for put in puts:
         if isinstance(put.record, ExperienceLine):
@@ -147,13 +153,17 @@ def _named_by(puts: Iterable[Put]) -> set[Owner]:
 
 
 def _owners_of_sources(puts: Iterable[Put]) -> Deciding[set[Owner]]:
-    """Return the owners of the sources of imported records; only an import may have sources of another owner."""
+    """Return the owners of the sources of imported records; only an import may have sources of
+    another owner.
+    """
     ids = {id for put in puts for id in put.record.rests_on()} - {put.record.id for put in puts}
     return set((yield from ask(OwnersOfRecords(tuple(sorted(ids))))).values()) if ids else set()
 
 
 def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:
-    """Join the drafts of one kind and key: the last one counts, and it insists if any of them does."""
+    """Join the drafts of one kind and key: the last one counts, and it insists if any of them
+    does.
+    """
     joined: dict[tuple[str, str], JobDraft] = {}
     for draft in drafts:
         earlier = joined.get((draft.kind, draft.key))
@@ -167,7 +177,9 @@ def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:
 def _applied(
     secret: bytes, owner: Owner, operation: str, request: bytes, actor: Actor | None
 ) -> Deciding[tuple[OperationDigests, Applied | None]]:
-    """Return the digests of an operation id as this actor uses it, and the entry that has them, if there is one."""
+    """Return the digests of an operation id as this actor uses it, and the entry that has them, if
+    there is one.
+    """
     digests = operation_of(secret, owner, operation, request)
     found = yield from ask(ByOperation(digests.id, digests.brought_id))
     if actor is None or found is None or found.ended or found.entry.actor == actor:
@@ -180,7 +192,8 @@ def _applied(
 def find_operation(
     owner: Owner, operation: str, by: Actor | None = None
 ) -> Deciding[Receipt | None]:
-    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased.
+    """Return the receipt of an operation that was applied before; None if it never was, or its
+    owner was erased.
 
     With ``by`` only an operation of this actor is found.
     """

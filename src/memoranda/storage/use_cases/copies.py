@@ -1,4 +1,6 @@
-"""Copies, imports and exports of books: the marks of a source and its copy, and the pieces that are read and written."""
+"""Copies, imports and exports of books: the marks of a source and its copy, and the pieces that are
+read and written.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ from memoranda.storage.writes import (
 _PAGE = 5000
 
 
-# ── marks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── marks ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def whereabouts(address: str) -> Deciding[Whereabouts]:
@@ -89,7 +91,9 @@ def depart(departure: Departure | None, expected: Departure | None) -> Deciding[
 
 
 def arrive(arrival: Arrival, secret: bytes) -> Deciding[bool]:
-    """Become an empty, unfinished copy, or stay the copy with this id; False if this book may not."""
+    """Become an empty, unfinished copy, or stay the copy with this id; False if this book may
+    not.
+    """
     found = yield from ask(Properties())
     book = yield from ask(BookRows())
     content = bool(book.spent) or (yield from _has_owners())
@@ -120,18 +124,22 @@ def lay_book(copy: str, frame: BookFrame) -> Deciding[None]:
 
 
 def end_arrival(copy: str) -> Deciding[None]:
-    """End the copy: count what is derived, and replace its mark by a note of the copy that made this book."""
+    """End the copy: count what is derived, and replace its mark by a note of the copy that made
+    this book.
+    """
     return lay(copy, Recount(None), SetProperty(ARRIVAL, None), SetProperty(MADE_BY, copy.encode()))
 
 
 def _has_owners() -> Deciding[bool]:
-    """Return True if the book has, or ever had, an owner or a record, or the processing of an owner's data is restricted."""
+    """Return True if the book has, or ever had, an owner or a record, or the processing of an
+    owner's data is restricted.
+    """
     if (yield from ask(ErasAfter(b"", 1))) or (yield from ask(RestrictionRows(None))):
         return True
     return bool((yield from ask(PiecesAfter(PieceKind.STONE, b"", b"", 1))))
 
 
-# ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── pieces ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def pieces(kind: PieceKind, era: bytes, after: bytes, limit: int) -> Deciding[list[Piece]]:
@@ -177,7 +185,7 @@ def _all(kind: PieceKind, era: bytes) -> Deciding[list[Piece]]:
     return found
 
 
-# ── imports ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── imports ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def adopt_book(

@@ -1,4 +1,6 @@
-"""Usage and cost of language models: adding to the sums, listing them, and removing an owner's name from them."""
+"""Usage and cost of language models: adding to the sums, listing them, and removing an owner's name
+from them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 
 
 def note_spent(spent: Spent, job: Job | None = None) -> Deciding[None]:
-    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since the job was added."""
+    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since
+    the job was added.
+    """
     base = None if spent.owner is None else (yield from ask(FindOwner(spent.owner)))
     era = None if base is None else base.era
     if job is not None and job.era is not None and job.owner == spent.owner and job.era != era:
@@ -36,7 +40,9 @@ def all_spent(tenant: str) -> SpentWhere:
 
 
 def list_spent(tenant: str, only: SpentFilter) -> Deciding[list[Spent]]:
-    """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
+    """Return the sums of spending that meet the conditions, ordered by day, owner and their other
+    columns.
+    """
     where = yield from _conditions(tenant, only)
     rows = [] if where is None else (yield from ask(SpentRows(where)))
     return sorted((_spent_of(owner, piece) for owner, piece in rows), key=lambda spent: spent.place)
@@ -49,7 +55,9 @@ def sum_spent(tenant: str, only: SpentFilter) -> Deciding[Sums]:
 
 
 def unname_spending(base: OwnerBase) -> Deciding[int]:
-    """Remove an owner's name from the sums of spending, which stay; returns how many sums had the name."""
+    """Remove an owner's name from the sums of spending, which stay; returns how many sums had the
+    name.
+    """
     rows = yield from ask(SpentOf(base))
     sums: dict[tuple[Any, ...], list[int]] = {}
     for tenant, day, _, task, model, *counts in rows:
@@ -65,7 +73,9 @@ def unname_spending(base: OwnerBase) -> Deciding[int]:
 
 
 def _conditions(tenant: str, only: SpentFilter) -> Deciding[SpentWhere | None]:
-    """Return the conditions as questions have them; None if they name an owner that this book does not have."""
+    """Return the conditions as questions have them; None if they name an owner that this book does
+    not have.
+    """
     base = None if only.owner is None else (yield from ask(FindOwner(only.owner)))
     if base is not None and base.era is None:
         return None

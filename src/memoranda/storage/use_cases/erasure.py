@@ -1,4 +1,6 @@
-"""Erases records, everything derived only from them, and what the book stores about them; or everything of one owner."""
+"""Erases records, everything derived only from them, and what the book stores about them; or
+everything of one owner.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +68,8 @@ from memoranda.storage.writes import (
 )
 from memoranda.text.terms import RULE
 
-#: Returns what an engine writes with an erasure, given its time and the erasure that earlier copies of the book lack. That
-#: is empty for a removal by age, which copies need not repeat.
+#: Returns what an engine writes with an erasure, given its time and the erasure that earlier copies
+#: of the book lack. That is empty for a removal by age, which copies need not repeat.
 Upkeep = Callable[[Erasures, datetime], Sequence[Write]]
 
 #: Ledger entries that are read at a time.
@@ -94,7 +96,8 @@ class _Loss:
 def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureReceipt]:
     """Erase a target, and all records that have no other source.
 
-    Raise ``NotFound`` for an id that is not there for the view, unless its record was erased from this owner's ledger before.
+    Raise ``NotFound`` for an id that is not there for the view, unless its record was erased from
+    this owner's ledger before.
     """
     base = yield from ask(Base(target.owner))
     if base.era is None or is_left_alone(base, target):
@@ -155,7 +158,9 @@ def _seen(base: OwnerBase, target: Target, plan: ErasurePlan) -> Deciding[SeenEr
 
 
 def _refuse_unexpected(target: Target, plan: ErasurePlan) -> None:
-    """Raise ``Stale`` if other records would go than those that were shown, as far as the view may see them."""
+    """Raise ``Stale`` if other records would go than those that were shown, as far as the view may
+    see them.
+    """
     if target.expected is None:
         return
     visible = {
@@ -220,7 +225,9 @@ def _lacked_by_copies(era: UUID, target: Target, plan: ErasurePlan) -> Erasures:
 def _carry_out(
     base: OwnerBase, target: Target, plan: ErasurePlan, at: datetime, upkeep: Upkeep
 ) -> Deciding[Counter[str]]:
-    """Write what each owner loses, the target's owner first; returns how many rows are removed of each kind."""
+    """Write what each owner loses, the target's owner first; returns how many rows are removed of
+    each kind.
+    """
     assert base.era is not None
     removed = Counter(record.type.value for record in plan.doomed.values())
     removed.update(parts_of(plan.removed.values()))
@@ -293,7 +300,9 @@ def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
 
 
 def _strip(loss: _Loss, at: datetime) -> Deciding[None]:
-    """Store remaining records without erased sources, and empty their earlier versions, which may quote them."""
+    """Store remaining records without erased sources, and empty their earlier versions, which may
+    quote them.
+    """
     base, records = loss.base, loss.stripped.values()
     puts = [
         Put(
@@ -345,7 +354,9 @@ def _bury(secret: bytes, ids: Iterable[UUID], at: datetime) -> Deciding[None]:
 def _jobs(
     plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str], finished: int
 ) -> Deciding[list[Write]]:
-    """Return the deletion of jobs about erased records; jobs of a thread that loses some stay, and quote nothing."""
+    """Return the deletion of jobs about erased records; jobs of a thread that loses some stay, and
+    quote nothing.
+    """
     erased = {id.bytes for id in plan.doomed}
     losing = {id.bytes for id in plan.losing_threads()}
     # Stripped records, too, were read whole before.
@@ -375,7 +386,9 @@ def _jobs(
 def erased_by(
     eras: Iterable[UUID], entries: Iterable[tuple[Sequence[Line], Mapping[str, Any]]]
 ) -> Erasures:
-    """Return the eras that were ended, and what entries of the ledger, by their lines and notes, say was erased."""
+    """Return the eras that were ended, and what entries of the ledger, by their lines and notes,
+    say was erased.
+    """
     records: dict[UUID, None] = {}
     redactions: list[Redaction] = []
     for lines, note in entries:
@@ -388,7 +401,9 @@ def erased_by(
 
 
 def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
-    """Return the targets whose erasure from a copy removes what its original has erased, as far as the copy has it."""
+    """Return the targets whose erasure from a copy removes what its original has erased, as far as
+    the copy has it.
+    """
     owners = yield from ask(OwnersOfEras(past.eras))
     erased, changed = frozenset(past.records), dict[UUID, list[Redaction]]()
     for one in past.redactions:
@@ -414,5 +429,7 @@ def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
 
 
 def bury(ids: Iterable[UUID], at: datetime) -> Deciding[None]:
-    """Store that these records were erased, so that they are never imported again, also those that were never here."""
+    """Store that these records were erased, so that they are never imported again, also those that
+    were never here.
+    """
     yield from _bury((yield from ask(Secret())), ids, at)

@@ -1,4 +1,6 @@
-"""The record of who forms threads (turns them into memories): reading it, making it, and changing it."""
+"""The record of who forms threads (turns them into memories): reading it, making it, and changing
+it.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,25 @@ from memoranda.storage.writes import SetProperty
 
 
 def forming_record(tenant: str) -> Deciding[FormingRecord]:
-    """Return who forms a tenant's threads; in a book of before, the model that it last paid for that."""
+    """Return who forms a tenant's threads; in a book of before, the model that it last paid for
+    that.
+    """
     stored = yield from _stored()
     return (yield from _record_in(stored, tenant))
 
 
 def recorded(tenant: str, agent: str | None) -> Deciding[str]:
-    """Return who is recorded to form the threads of an agent; empty if nobody is recorded for all agents."""
+    """Return who is recorded to form the threads of an agent; empty if nobody is recorded for all
+    agents.
+    """
     by_agent = (yield from _stored()).get(tenant, {})
     return FormingRecord(by_agent).of(agent) if "" in by_agent else ""
 
 
 def claim_forming(tenant: str, agent: str | None, who: str) -> Deciding[str]:
-    """Return who forms the threads of an agent; record ``who`` for all agents if nobody is recorded."""
+    """Return who forms the threads of an agent; record ``who`` for all agents if nobody is
+    recorded.
+    """
     stored = yield from _stored()
     record = yield from _record_in(stored, tenant)
     found = record.of(agent) or who
@@ -37,7 +45,9 @@ def claim_forming(tenant: str, agent: str | None, who: str) -> Deciding[str]:
 
 
 def change_forming(tenant: str, agent: str | None, who: str) -> Deciding[None]:
-    """Record who forms a tenant's threads, or those of one agent; an empty text removes that agent's record."""
+    """Record who forms a tenant's threads, or those of one agent; an empty text removes that
+    agent's record.
+    """
     stored = yield from _stored()
     record = yield from _record_in(stored, tenant)
     changed = {**record.by_agent, agent or "": who}

@@ -1,4 +1,6 @@
-"""The job that each hidden forgetting leaves: it erases when it is due, or waits until somebody decides."""
+"""The job that each hidden forgetting leaves: it erases when it is due, or waits until somebody
+decides.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _MOST_TURNS: Final = 100
 def hidden_jobs(
     batch: Batch, decision: Decision, position: int
 ) -> Deciding[tuple[list[JobDraft], list[bytes]]]:
-    """Return the jobs that a batch adds because it hides something, and those that it ends because it undoes that."""
+    """Return the jobs that a batch adds because it hides something, and those that it ends because
+    it undoes that.
+    """
     hides = [change for change in batch.changes if isinstance(change, Hide)]
     if hides:
         ids = [put.record.id for put in decision.puts]
@@ -49,7 +53,9 @@ def hidden_jobs(
 def ended_jobs(
     about: Iterable[JobPiece], erased: Collection[bytes], finished: int
 ) -> Deciding[set[bytes]]:
-    """Return those of these jobs that an erasure ends: of the operation it finishes, and of those of which nothing is left."""
+    """Return those of these jobs that an erasure ends: of the operation it finishes, and of those
+    of which nothing is left.
+    """
     ended = set()
     for job in about:
         if job.kind != FINISH_FORGETTING:
@@ -75,7 +81,9 @@ def _draft(position: int, ids: Iterable[UUID], seconds: float | None) -> JobDraf
 
 
 def _undone(note: Any) -> list[int]:
-    """Return the positions that an operation undid; an import may bring a note that no book wrote."""
+    """Return the positions that an operation undid; an import may bring a note that no book
+    wrote.
+    """
     found = note.get("undoes", ())
     return [one for one in found if type(one) is int] if isinstance(found, (list, tuple)) else []
 

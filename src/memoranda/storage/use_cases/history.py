@@ -1,4 +1,6 @@
-"""Use cases that read a record's history, its unlisted sources, threads by their name, and an owner's ledger."""
+"""Use cases that read a record's history, its unlisted sources, threads by their name, and an
+owner's ledger.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ _LATEST = 2**62
 
 
 def history(owner: Owner, view: View, id: UUID) -> Deciding[list[HistoryStep]]:
-    """Return a record's versions, each with the ledger line that wrote it; none if the view may not see the record."""
+    """Return a record's versions, each with the ledger line that wrote it; none if the view may not
+    see the record.
+    """
     yield from ask(FindOwner(owner))
     versions = yield from ask(VersionsInView(owner, view, id))
     if not versions:
@@ -48,7 +52,9 @@ def _step(entry: Entry, view: View, id: UUID, seen: SeenVersion) -> HistoryStep:
 
 
 def versions(owner: Owner, view: View, ids: Sequence[UUID]) -> Deciding[dict[UUID, list[Record]]]:
-    """Return the versions of records that the view may read, oldest first, without those that were emptied."""
+    """Return the versions of records that the view may read, oldest first, without those that were
+    emptied.
+    """
     yield from ask(FindOwner(owner))
     found: dict[UUID, list[Record]] = {}
     for id in ids:
@@ -73,7 +79,9 @@ def threads_named(owner: Owner, view: View, name: str) -> Deciding[list[Record]]
 def unlisted(
     owner: Owner, view: View, id: UUID, page: SourcePage
 ) -> Deciding[list[tuple[UUID, UUID]]]:
-    """Return sources that a record does not list, each after its group's id; none if the view may not see the record."""
+    """Return sources that a record does not list, each after its group's id; none if the view may
+    not see the record.
+    """
     yield from ask(FindOwner(owner))
     record = (yield from load_all((id,))).get(id)
     if record is None or not record.audience.readable_by(view):

@@ -1,4 +1,6 @@
-"""The life of a job: it is added, leased, renewed, and ends or returns to the queue; a model's answer is stored with it."""
+"""The life of a job: it is added, leased, renewed, and ends or returns to the queue; a model's
+answer is stored with it.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def put_job(draft: JobDraft, at: datetime) -> Deciding[None]:
 def find_due(
     kinds: Sequence[str], at: datetime, tenant: str | None = None, only: UUID | None = None
 ) -> Deciding[str | None]:
-    """Return the kind of the longest due job, or None; workers ask this first, so that an idle one writes nothing."""
+    """Return the kind of the longest due job, or None; workers ask this first, so that an idle one
+    writes nothing.
+    """
     now = yield from ask(Now(at))
     return (yield from ask(DueKind(tuple(kinds), now, tenant, only)))
 
@@ -117,7 +121,9 @@ def finish_job(job: Job) -> Deciding[bool]:
 
 
 def fail_job(job: Job, error: str, at: datetime, retry_at: datetime | None) -> Deciding[bool]:
-    """Return a failed job for a later attempt, or mark it dead; if it was added again while leased, it waits as new."""
+    """Return a failed job for a later attempt, or mark it dead; if it was added again while leased,
+    it waits as new.
+    """
     row = yield from _leased(job)
     if row is None:
         return False
@@ -155,7 +161,8 @@ def keep_answer(
 ) -> Deciding[bool]:
     """Store a model's answer (if there is one) with its job, and add its cost in any case.
 
-    False, and no answer is stored, if the lease was lost, or a record that the answer quotes was erased.
+    False, and no answer is stored, if the lease was lost, or a record that the answer quotes was
+    erased.
     """
     if spent is not None:
         yield from note_spent(spent, job)
@@ -216,7 +223,8 @@ def drop_job(id: UUID) -> Deciding[bool]:
 
 
 def put_piece(before: JobPiece | None, draft: JobDraft, at: datetime, id: UUID) -> JobPiece:
-    """Return a job as adding it leaves it; ``before`` is the job of that owner, kind and key, which may be there already.
+    """Return a job as adding it leaves it; ``before`` is the job of that owner, kind and key, which
+    may be there already.
 
     Engines with SQL say the same in one statement.
     """
@@ -256,7 +264,9 @@ def _is_put_again(piece: JobPiece) -> bool:
 
 
 def given_back(row: JobRow) -> SaveJob:
-    """Return a leased job to the queue without counting the attempt; its worker finds that the lease is lost."""
+    """Return a leased job to the queue without counting the attempt; its worker finds that the
+    lease is lost.
+    """
     return _back(row, row.piece._replace(attempts=max(row.piece.attempts - 1, 0)))
 
 

@@ -1,4 +1,6 @@
-"""Reads everything that a book stores about one owner: the records that a whole erasure finds, and the rows beside them."""
+"""Reads everything that a book stores about one owner: the records that a whole erasure finds, and
+the rows beside them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ _ALWAYS = frozenset({"id", "version", "recorded_at"})
 
 
 def about_owner(owner: Owner) -> Deciding[AboutOwner]:
-    """Return everything that is stored about an owner; records of others are those that the owner's erasure changes."""
+    """Return everything that is stored about an owner; records of others are those that the owner's
+    erasure changes.
+    """
     own = yield from owner_pieces(owner)
     tenant = Owner(tenant=owner.tenant, kind=OwnerKind.TENANT, id=owner.tenant)
     # A key may name an owner who has no records.
@@ -70,7 +74,8 @@ def _holding(record: Record, owner: Owner, *, goes: bool) -> Holding:
     """Return the part of another owner's record that is about this owner."""
     if isinstance(record, ExperienceLine):
         others = [part for part in record.evidence if part.owner != owner]
-        # A line that did not pass the privacy check for others may tell of them, approved or not; no check reads the reason.
+        # A line that did not pass the privacy check for others may tell of them, approved or not;
+        # no check reads the reason.
         checked = all(part.guarded_at is not None for part in others)
         left_out = () if not others else ("reason",) if checked else ("line", "reason")
         return Holding(record.shown_to(owner), goes, frozenset(left_out))

@@ -92,7 +92,9 @@ def _line_of(piece: ReadPiece) -> ReadLine:
 
 
 def drop_reads(tenant: str, before: datetime) -> Deciding[int]:
-    """Delete a tenant's lines about reads from before a moment, but none about restrictions; returns how many there are."""
+    """Delete a tenant's lines about reads from before a moment, but none about restrictions;
+    returns how many there are.
+    """
     found = 0
     start, until = (0, b""), micros(before)
     while page := (yield from ask(ReadPieces(tenant, None, *start, 1000))):

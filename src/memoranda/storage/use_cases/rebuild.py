@@ -1,4 +1,6 @@
-"""Recomputes what is derived from records: columns, links and counts. Records and the ledger stay unchanged."""
+"""Recomputes what is derived from records: columns, links and counts. Records and the ledger stay
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,18 @@ from memoranda.storage.writes import Derived, RebuildTables, Recount, SetDerived
 
 
 class Place(NamedTuple):
-    """A place in a book: the records after ``record`` in this era, and all eras after it, are still to be recomputed."""
+    """A place in a book: the records after ``record`` in this era, and all eras after it, are still
+    to be recomputed.
+    """
 
     era: bytes = b""
     record: bytes = b""
 
 
 def rebuild_some(place: Place) -> Deciding[tuple[Place | None, Counter[str]]]:
-    """Recompute the next records; returns the place that was reached, None at the end, and what was recomputed."""
+    """Recompute the next records; returns the place that was reached, None at the end, and what was
+    recomputed.
+    """
     era, after = place
     done: Counter[str] = Counter()
     # Bounded also by eras, because many owners may have no records.

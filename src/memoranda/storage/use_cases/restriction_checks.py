@@ -1,4 +1,6 @@
-"""Restricted processing: it is set, lifted and read, and what it refuses is checked within each write."""
+"""Restricted processing: it is set, lifted and read, and what it refuses is checked within each
+write.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from memoranda.storage.use_cases.jobs import given_back
 from memoranda.storage.use_cases.read_lines import note_reads
 from memoranda.storage.writes import PutJob
 
-#: Changes that are made also while processing is restricted: what is forgotten first disappears, and a key can be withdrawn.
+#: Changes that are made also while processing is restricted: what is forgotten first disappears,
+#: and a key can be withdrawn.
 _ALWAYS = (Hide, RevokeKey)
 #: The line about a restriction, with its id.
 Noted = Sequence[tuple[UUID, ReadNote]]
@@ -55,7 +58,8 @@ def _restriction_of(row: Sequence[object]) -> Restriction:
 def restrict(
     owner: Owner, appends: Appends, note: Noted, since: datetime | None
 ) -> Deciding[Restriction]:
-    """Restrict the processing of an owner's data, and take leases away from the owner's jobs; the first moment stays.
+    """Restrict the processing of an owner's data, and take leases away from the owner's jobs; the
+    first moment stays.
 
     ``since``: it comes with an import, which changes no restriction that is here.
     """
@@ -72,13 +76,16 @@ def restrict(
         for id in (yield from ask(OwnJobs())):
             row = yield from ask(JobAt(UUID(bytes=id)))
             if row is not None and row.piece.state == JobState.LEASED:
-                # The worker finds that it lost the lease, so that the job is there when the restriction is lifted.
+                # The worker finds that it lost the lease, so that the job is there when the
+                # restriction is lifted.
                 yield given_back(row)
     return made
 
 
 def unrestrict(owner: Owner, note: Noted) -> Deciding[bool]:
-    """Lift the restriction of an owner; False if there is none. Vectors that are missing are made again."""
+    """Lift the restriction of an owner; False if there is none. Vectors that are missing are made
+    again.
+    """
     if (yield from restriction(owner)) is None:
         return False
     secret = yield from ask(Secret())
@@ -99,9 +106,11 @@ def adopt_restrictions(
 
 
 def while_restricted(base: OwnerBase, batch: Batch) -> Batch:
-    """Return the batch as it may be stored; raise ``Restricted`` if the owner's processing is restricted and it may not.
+    """Return the batch as it may be stored; raise ``Restricted`` if the owner's processing is
+    restricted and it may not.
 
-    What is kept unread archives no memory: at a limit it is refused. An import is kept unread, with its waiting jobs.
+    What is kept unread archives no memory: at a limit it is refused. An import is kept unread, with
+    its waiting jobs.
     """
     if base.restricted is None or all(isinstance(change, _ALWAYS) for change in batch.changes):
         return batch
@@ -115,7 +124,9 @@ def while_restricted(base: OwnerBase, batch: Batch) -> Batch:
 
 
 def _is_brought(change: Change) -> bool:
-    """True if a change is part of an import: a record that was stored elsewhere, or a thread that only gets a job."""
+    """True if a change is part of an import: a record that was stored elsewhere, or a thread that
+    only gets a job.
+    """
     return isinstance(change, Import) or (isinstance(change, SetThread) and not change.fields)
 
 

@@ -1,4 +1,6 @@
-"""Changes of sets of vectors, and of the terms and uses stored beside records; none has a ledger entry."""
+"""Changes of sets of vectors, and of the terms and uses stored beside records; none has a ledger
+entry.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def note_use(owner: Owner, view: View, uses: Mapping[UUID, Use]) -> Deciding[int
 def put_terms(
     rule: int, terms: Mapping[UUID, bytes], versions: Mapping[UUID, int]
 ) -> Deciding[int]:
-    """Store recomputed terms of the passages that still exist as they were read; returns how many there are."""
+    """Store recomputed terms of the passages that still exist as they were read; returns how many
+    there are.
+    """
     there = yield from _unless_reworded((yield from ask(u.PassagesAmong(list(terms)))), versions)
     if there:
         yield w.PutTerms(rule, [(key, terms[id]) for id, key in there.items()])
@@ -36,7 +40,9 @@ def put_terms(
 
 
 def new_terms(records: Iterable[Record]) -> Deciding[list[tuple[Any, bytes]]]:
-    """Return the terms of passages whose text changes, each with its engine's key, for the write ``Reword``."""
+    """Return the terms of passages whose text changes, each with its engine's key, for the write
+    ``Reword``.
+    """
     texts = {record.id: searched_text(record) or "" for record in records}
     there = (yield from ask(u.PassagesAmong(list(texts)))) if texts else {}
     return [(key, pack_text(texts[id])) for id, key in there.items()]
@@ -65,7 +71,9 @@ def find_set(embedding: Embedding) -> Deciding[VectorSet | None]:
 
 
 def begin_set(embedding: Embedding) -> Deciding[VectorSet]:
-    """Return an embedding's set; make an empty one if there is none. No passage may be stored at the same time."""
+    """Return an embedding's set; make an empty one if there is none. No passage may be stored at
+    the same time.
+    """
     sets = yield from list_sets()
     for found in sets:
         if found.name == embedding.name:
@@ -79,7 +87,9 @@ def begin_set(embedding: Embedding) -> Deciding[VectorSet]:
 def put_vectors(
     embedding: Embedding, vectors: Mapping[UUID, bytes], versions: Mapping[UUID, int]
 ) -> Deciding[int]:
-    """Store vectors of passages that still exist as they were read, if the set does too; returns how many."""
+    """Store vectors of passages that still exist as they were read, if the set does too; returns
+    how many.
+    """
     check_packed(embedding, vectors.values())
     found = yield from ask(u.LockSet(embedding.name))
     if found is None:
@@ -91,7 +101,9 @@ def put_vectors(
 
 
 def switch_set(embedding: Embedding) -> Deciding[bool]:
-    """Make a set the active one, which recall reads, and delete all others; False if there is no such set."""
+    """Make a set the active one, which recall reads, and delete all others; False if there is no
+    such set.
+    """
     chosen = yield from ask(u.LockSet(embedding.name))
     if chosen is None:
         return False

@@ -1,4 +1,6 @@
-"""Verifies a book: compares every version with the ledger line that wrote it, and derived rows with their records."""
+"""Verifies a book: compares every version with the ledger line that wrote it, and derived rows with
+their records.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ from memoranda.storage.use_case import Deciding, OwnerBase, ask
 #: Rows, or eras, that are read at a time.
 PAGE = 500
 
-#: The checks of whole tables that engines make with statements of their own, each with the fault that it finds.
+#: The checks of whole tables that engines make with statements of their own, each with the fault
+#: that it finds.
 TABLE_FAULTS = {
     "ledger_without_owner": "owner {0}: there is a ledger of it, and no owner",
     "record_without_shelf": "record {0}: it stands on no shelf of its owner",
@@ -81,7 +84,9 @@ class _Told(NamedTuple):
 
 
 class Proof:
-    """Verifies one owner: give it the whole ledger, then every version; then it reports the missing versions."""
+    """Verifies one owner: give it the whole ledger, then every version; then it reports the missing
+    versions.
+    """
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -124,7 +129,9 @@ def checked(
     recorded_at: int,
     body: str,
 ) -> Record:
-    """Return the record of a row with every field checked; raise ValueError if the row is no record."""
+    """Return the record of a row with every field checked; raise ValueError if the row is no
+    record.
+    """
     fields = json.loads(body)
     if type_ not in CLASS_OF or not isinstance(fields, dict):
         raise ValueError(f"the type {type_} is unknown, or the content is no JSON object")
@@ -165,7 +172,9 @@ class Steps:
 
 
 class OwnerCheck:
-    """Verifies one owner's rows: give it all pieces of the ledger, then all records; then ask for the faults."""
+    """Verifies one owner's rows: give it all pieces of the ledger, then all records; then ask for
+    the faults.
+    """
 
     def __init__(self, base: OwnerBase) -> None:
         self._base = base
@@ -191,7 +200,9 @@ class OwnerCheck:
             )
 
     def add_record(self, piece: RecordPiece) -> None:
-        """Compare a record and its earlier versions with the ledger, and its derived rows with its content."""
+        """Compare a record and its earlier versions with the ledger, and its derived rows with its
+        content.
+        """
         row = StoredRow(*piece.row)
         self.records += 1
         self.versions += len(piece.earlier)
@@ -212,7 +223,9 @@ class OwnerCheck:
             self._faults += self._check_version(row, version)
 
     def faults(self) -> Iterator[str]:
-        """Yield what was found, and a fault for each version that the ledger lists and the book does not have."""
+        """Yield what was found, and a fault for each version that the ledger lists and the book
+        does not have.
+        """
         yield from self._faults
         yield from self._unread
         yield from self._proof.missing()
@@ -287,7 +300,9 @@ def first_recorded(piece: RecordPiece) -> int:
 
 
 def verify(progress: Progress | None, tenant: str | None = None) -> Deciding[Findings]:
-    """Verify the whole book or one tenant's part, owner by owner, so that only one ledger's lines are in memory at a time."""
+    """Verify the whole book or one tenant's part, owner by owner, so that only one ledger's lines
+    are in memory at a time.
+    """
     counts = yield from ask(Counts(tenant))
     steps = Steps(progress, sum(counts.records.values()))
     faults: list[str] = []
@@ -301,7 +316,8 @@ def verify(progress: Progress | None, tenant: str | None = None) -> Deciding[Fin
                 versions += check.versions
                 entries += check.entries
         after = eras[-1]
-    # Last: a server then plans for whole tables to the end of the transaction. Faults of tables belong to no tenant.
+    # Last: a server then plans for whole tables to the end of the transaction. Faults of tables
+    # belong to no tenant.
     faults += [TABLE_FAULTS[name].format(row) for name, row in (yield from ask(TableFaults()))]
     return Findings(sum(counts.records.values()), versions, entries, tuple(faults))
 

@@ -1,4 +1,6 @@
-"""The book of the service: opened once for each event loop, with the worker that forms what is scheduled."""
+"""The book of the service: opened once for each event loop, with the worker that forms what is
+scheduled.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _open: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Future[Book]] = Weak
 
 
 async def open_book() -> Book:
-    """Return the open book of this event loop. ``MEMORANDA_BOOK`` and ``MEMORY_MODEL`` say which, and what forms it."""
+    """Return the open book of this event loop. ``MEMORANDA_BOOK`` and ``MEMORY_MODEL`` say which,
+    and what forms it.
+    """
     loop = asyncio.get_running_loop()
     if loop not in _open:
         _open[loop] = asyncio.ensure_future(_opened())
@@ -58,7 +62,9 @@ async def close_book() -> None:
 
 @asynccontextmanager
 async def make_store() -> AsyncIterator[FormedMemories]:
-    """Yield the store of the server: memories under ``("memories", user_id, name)``, and items of all other namespaces."""
+    """Yield the store of the server: memories under ``("memories", user_id, name)``, and items of
+    all other namespaces.
+    """
     book = await open_book()
     others = MemorandaStore(book, owner_of=owner_at(1), agent=AGENT)
     try:
@@ -68,7 +74,9 @@ async def make_store() -> AsyncIterator[FormedMemories]:
 
 
 async def thread_of(user_id: str, thread_id: str) -> ThreadHandle:
-    """Return the book's thread of a conversation. All agents of the user may read what is formed from it."""
+    """Return the book's thread of a conversation. All agents of the user may read what is formed
+    from it.
+    """
     book = await open_book()
     return await book.thread(user_id, agent=AGENT, name=thread_id, audience="global")
 

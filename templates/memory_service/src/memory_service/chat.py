@@ -35,7 +35,9 @@ def chat_model(name: str) -> BaseChatModel:
 
 
 class DemoModel(BaseChatModel):
-    """A model of a few patterns: it forms memories from plain sentences and answers from the memories in its prompt."""
+    """A model of a few patterns: it forms memories from plain sentences and answers from the
+    memories in its prompt.
+    """
 
     @property
     def _llm_type(self) -> str:
@@ -55,7 +57,9 @@ def _answered(system: str) -> str:
 
 
 def _formed(prompt: str) -> str:
-    """Return the answer to a question of the book: a patch of the user's document, and notes of what is to be remembered."""
+    """Return the answer to a question of the book: a patch of the user's document, and notes of
+    what is to be remembered.
+    """
     asked = prompt.rpartition("Fill: ")[2]
     operations: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []

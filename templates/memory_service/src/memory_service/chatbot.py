@@ -1,4 +1,6 @@
-"""The chatbot: it answers with what is known of the user, and schedules the forming of what was said."""
+"""The chatbot: it answers with what is known of the user, and schedules the forming of what was
+said.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ async def answer(
     """Store what the user said, recall what is known, and answer."""
     chosen = Configuration.of(config, runtime.context)
     thread = await thread_of(chosen.user_id, config["configurable"]["thread_id"])
-    # First, so that a crash before the answer leaves no message that would be formed by other types.
+    # First, so that a crash before the answer leaves no message that would be formed by other
+    # types.
     await thread.schedule(after=chosen.delay_seconds + _ANSWERING, schemas=chosen.schemas())
     await record(thread, _newest(state["messages"]))
     known = await recalled(runtime.store, chosen, state["messages"])
@@ -47,7 +50,9 @@ async def answer(
 
 
 async def schedule(state: State, config: RunnableConfig, runtime: Runtime[Configuration]) -> None:
-    """Store the answer, and schedule the forming of the conversation; it replaces what was scheduled before."""
+    """Store the answer, and schedule the forming of the conversation; it replaces what was
+    scheduled before.
+    """
     chosen = Configuration.of(config, runtime.context)
     thread = await thread_of(chosen.user_id, config["configurable"]["thread_id"])
     await record(thread, state["messages"][-1:])
@@ -57,7 +62,9 @@ async def schedule(state: State, config: RunnableConfig, runtime: Runtime[Config
 async def recalled(
     store: BaseStore | None, chosen: Configuration, messages: Sequence[AnyMessage]
 ) -> str:
-    """Return the user's documents, and the notes that fit what was said last, as a block for the prompt."""
+    """Return the user's documents, and the notes that fit what was said last, as a block for the
+    prompt.
+    """
     if store is None:
         return ""
     namespace, said = ("memories", chosen.user_id), _newest(messages)

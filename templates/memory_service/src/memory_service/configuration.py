@@ -19,7 +19,8 @@ class MemoryType(BaseModel):
     description: str = ""
     #: A JSON Schema.
     parameters: dict[str, Any] = Field(default_factory=dict)
-    #: ``patch``: one document for each user, which is changed in place. ``insert``: as many notes as there are.
+    #: ``patch``: one document for each user, which is changed in place. ``insert``: as many notes
+    #: as there are.
     update_mode: Literal["patch", "insert"] = "patch"
     #: Further instructions for the model.
     system_prompt: str = ""
@@ -85,15 +86,19 @@ DEFAULT_TYPES = (USER, NOTE)
 
 
 class Configuration(BaseModel):
-    """The settings of an assistant or a request; only the program's environment chooses the book and its forming model."""
+    """The settings of an assistant or a request; only the program's environment chooses the book
+    and its forming model.
+    """
 
-    #: Whose memories are read and formed. There is no default: two users without a name would share their memories.
+    #: Whose memories are read and formed. There is no default: two users without a name would share
+    #: their memories.
     user_id: str = Field(min_length=1, max_length=255)
     #: The kinds of memory that are formed.
     memory_types: list[MemoryType] = Field(default_factory=lambda: [*DEFAULT_TYPES], min_length=1)
     #: Seconds without a message after which memories are formed.
     delay_seconds: float = Field(default=10, ge=0, le=86_400)
-    #: The model that answers: ``demo``, which needs no key, or one of ``langchain.chat_models.init_chat_model``.
+    #: The model that answers: ``demo``, which needs no key, or one of
+    #: ``langchain.chat_models.init_chat_model``.
     model: str = DEMO
     system_prompt: str = (
         "You are a helpful companion. Use what you know of the user where it helps."

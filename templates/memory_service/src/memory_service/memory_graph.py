@@ -1,4 +1,6 @@
-"""The memory service as a graph: it forms a conversation at once, by the memory types of this request, and says what came of it."""
+"""The memory service as a graph: it forms a conversation at once, by the memory types of this
+request, and says what came of it.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,17 @@ class State(TypedDict, total=False):
     thread_id: str
     #: Namespace, key and value of each memory that this run wrote or changed.
     written: list[dict[str, Any]]
-    #: The trace: what was left out of the model's answer and why, for which memory types, and what the model used.
+    #: The trace: what was left out of the model's answer and why, for which memory types, and what
+    #: the model used.
     trace: list[dict[str, Any]]
 
 
 async def form(
     state: State, config: RunnableConfig, runtime: Runtime[Configuration]
 ) -> dict[str, Any]:
-    """Store the messages that are new, form the thread by the memory types of this request, and return what was written."""
+    """Store the messages that are new, form the thread by the memory types of this request, and
+    return what was written.
+    """
     chosen = Configuration.of(config, runtime.context)
     thread = await thread_of(
         chosen.user_id, state.get("thread_id") or config["configurable"]["thread_id"]

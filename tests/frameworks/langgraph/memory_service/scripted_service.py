@@ -22,7 +22,9 @@ Script = Callable[[str], Mapping[str, Any] | str]
 
 
 class ScriptedChat(BaseChatModel):
-    """Answers a question of the book by a function of its data, and a user with what the prompt says is known."""
+    """Answers a question of the book by a function of its data, and a user with what the prompt
+    says is known.
+    """
 
     script: Any = None
     asked: list[str] = []  # noqa: RUF012 - pydantic copies it

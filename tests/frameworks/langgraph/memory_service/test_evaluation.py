@@ -1,4 +1,6 @@
-"""The evaluation set of the memory service: the given answers pass it, and it notices what is wrong."""
+"""The evaluation set of the memory service: the given answers pass it, and it notices what is
+wrong.
+"""
 
 from __future__ import annotations
 

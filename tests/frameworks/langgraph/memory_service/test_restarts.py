@@ -1,4 +1,6 @@
-"""Tests that scheduled work survives a kill before it is formed, in a program and in LangGraph's server."""
+"""Tests that scheduled work survives a kill before it is formed, in a program and in LangGraph's
+server.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ async def test_what_a_killed_chatbot_scheduled_is_formed_by_the_next_process_by_
     from memoranda.integrations.langgraph import ChatModels  # noqa: PLC0415
 
     assert await asyncio.to_thread(ends_killed, tmp_path / "book.db")
-    # Any process that may form the book does it, here one that knows nothing of the template's graphs.
+    # Any process that may form the book does it, here one that knows nothing of the template's
+    # graphs.
     async with memoranda.open(tmp_path / "book.db", models=ChatModels(chat_model("demo"))) as book:
 
         async def formed() -> Any:
@@ -93,7 +96,9 @@ async def test_what_a_killed_chatbot_scheduled_is_formed_by_the_next_process_by_
 
 
 def _readme(url: str) -> str:
-    """Return what the programs of the template's page print, run one after the other against a server."""
+    """Return what the programs of the template's page print, run one after the other against a
+    server.
+    """
     page = (TEMPLATE / "README.md").read_text("utf-8")
     told = io.StringIO()
     names: dict[str, Any] = {}
@@ -161,7 +166,8 @@ async def test_the_server_of_langgraph_runs_the_copied_template_and_a_kill_loses
     async with served(folder) as (client, _):
 
         async def held() -> Any:
-            # Types are read one after the other, so a search during forming may see only the first of them.
+            # Types are read one after the other, so a search during forming may see only the first
+            # of them.
             found = (await client.store.search_items(("memories", "bob")))["items"]
             items = {item["namespace"][-1]: item["value"] for item in found}
             return items if {"User", "Note"} <= items.keys() else None

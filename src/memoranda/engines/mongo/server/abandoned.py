@@ -1,7 +1,9 @@
-"""Ends the transactions of programs that were killed, which the server would keep for a minute with all that they wrote.
+"""Ends the transactions of programs that were killed, which the server would keep for a minute with
+all that they wrote.
 
-A transaction is abandoned if nothing was asked in it for some seconds. One that may think for longer between two commands, an
-erasure or an import, announces itself: nobody ends it while its program says that it goes on.
+A transaction is abandoned if nothing was asked in it for some seconds. One that may think for
+longer between two commands, an erasure or an import, announces itself: nobody ends it while its
+program says that it goes on.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _UNTIL: Any = {"$add": ["$$NOW", _BELIEVED_SECONDS * 1000]}
 
 
 async def end_abandoned(client: Any, db: Any, seconds: float) -> None:
-    """End abandoned transactions, if that takes no longer than so many seconds; a program that goes on with one begins it anew."""
+    """End abandoned transactions, if that takes no longer than so many seconds; a program that goes
+    on with one begins it anew.
+    """
     idle: Any = {
         "type": "idleSession",
         "appName": APPLICATION,

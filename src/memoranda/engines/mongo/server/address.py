@@ -1,4 +1,6 @@
-"""Reads the address of a book on a MongoDB server, and refuses options that weaken what a book promises."""
+"""Reads the address of a book on a MongoDB server, and refuses options that weaken what a book
+promises.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from memoranda.errors import InvalidInput
 
 SCHEMES = ("mongodb", "mongodb+srv")
 
-#: Option, in small letters → the values that it may have; a write waits for a majority, and its journal.
+#: Option, in small letters → the values that it may have; a write waits for a majority, and its
+#: journal.
 _KEPT = {
     "w": ("majority",),
     "journal": ("true",),

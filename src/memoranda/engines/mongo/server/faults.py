@@ -13,10 +13,12 @@ from pymongo.errors import (
 
 from memoranda.errors import Busy, LimitReached, OutcomeUnknown, ReadOnly, StorageError, StorageFull
 
-#: The label of a commit whose result is not known, and of a transaction of which nothing was stored.
+#: The label of a commit whose result is not known, and of a transaction of which nothing was
+#: stored.
 UNKNOWN, TRANSIENT = "UnknownTransactionCommitResult", "TransientTransactionError"
 DUPLICATE = 11000
-#: A read may be tried again: its snapshot is not there yet, or not any more; or the server steps down or stops.
+#: A read may be tried again: its snapshot is not there yet, or not any more; or the server steps
+#: down or stops.
 TOO_OLD = 239
 _READ_AGAIN = frozenset({246, TOO_OLD, 189, 91, 11600, 11602, 10107, 13435, 13436})
 _UNAUTHORIZED, _WRONG_PASSWORD, _TOO_SLOW, _NO_SPACE = 13, 18, 50, 14031
@@ -60,7 +62,9 @@ def message_of(exc: PyMongoError) -> str:
 
 
 def from_server(exc: PyMongoError, place: str) -> StorageError | LimitReached:
-    """Return Memoranda's error for one of the server or of its driver; ``place`` must not contain a password."""
+    """Return Memoranda's error for one of the server or of its driver; ``place`` must not contain a
+    password.
+    """
     code, said = code_of(exc), message_of(exc)
     if code == _WRONG_PASSWORD:
         return StorageError(

@@ -1,4 +1,6 @@
-"""Opens the database of a book: refuses servers that cannot keep its promises, and makes its collections."""
+"""Opens the database of a book: refuses servers that cannot keep its promises, and makes its
+collections.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,8 @@ async def _unless(code: int, doing: Awaitable[Any]) -> None:
 async def _probe(place: Place) -> None:
     """Refuse a server that speaks MongoDB's protocol, and does not keep what a book relies on.
 
-    A write that is sent twice under one number is carried out once, and an aborted transaction leaves nothing.
+    A write that is sent twice under one number is carried out once, and an aborted transaction
+    leaves nothing.
     """
     one, two, three = probes = [f"{_PROBE}{uuid4().hex}" for _ in range(3)]
     # Its own client: nobody gets a session afterwards whose number is ahead of the driver's.

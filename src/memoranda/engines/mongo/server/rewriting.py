@@ -1,4 +1,6 @@
-"""Writes collections anew while nobody else writes, and does not lose a write if the program that does it is killed or stops."""
+"""Writes collections anew while nobody else writes, and does not lose a write if the program that
+does it is killed or stops.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from pymongo.errors import PyMongoError
 from memoranda.engines.mongo.server.session import Session
 from memoranda.errors import StorageError
 
-#: The field of the book that keeps writers out; it names who rewrites, and until when that is believed.
+#: The field of the book that keeps writers out; it names who rewrites, and until when that is
+#: believed.
 MARK = "rewriting"
 _BELIEVED_SECONDS, _TOLD_SECONDS = 60, 10
 _ANEW = "_anew_"
@@ -31,7 +34,9 @@ async def begin(on: Session, token: str) -> None:
 async def rewrite(
     db: Any, token: str, collections: Iterable[tuple[str, Sequence[IndexModel], Mapping[str, Any]]]
 ) -> None:
-    """Write each collection anew under its name, and drop the old one; then let writers in again."""
+    """Write each collection anew under its name, and drop the old one; then let writers in
+    again.
+    """
     telling = asyncio.create_task(_tell(db, token))
     try:
         for name, indexes, validator in collections:
@@ -46,7 +51,8 @@ async def rewrite(
 async def end_abandoned_rewriting(db: Any) -> None:
     """Let writers in again if whoever rewrites has not said for long that it goes on.
 
-    Should it go on after all, it finds that its new collections are dropped, or that another holds the mark: it renames none.
+    Should it go on after all, it finds that its new collections are dropped, or that another holds
+    the mark: it renames none.
     """
     token = uuid4().hex
     late = {"_id": "book", MARK: {"$exists": True}, "$expr": {"$lt": [f"${MARK}.until", "$$NOW"]}}

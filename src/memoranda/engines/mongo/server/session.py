@@ -1,4 +1,6 @@
-"""One transaction or snapshot of a use case, with the commands that its questions and writes send."""
+"""One transaction or snapshot of a use case, with the commands that its questions and writes
+send.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ Document = dict[str, Any]
 Answers = dict[type[Question[Any]], Callable[["Session", Any], Any]]
 Writes = dict[type[Write], Callable[["Session", Any], Any]]
 
-#: The fields that name a document's owner: each filter on an owner's documents begins with them, and so does each index.
+#: The fields that name a document's owner: each filter on an owner's documents begins with them,
+#: and so does each index.
 NAMES = ("owner_id", "owner_kind", "tenant")
 
 
-#: The condition that a document belongs to nobody; it names a field that no caller adds, so that none can replace it.
+#: The condition that a document belongs to nobody; it names a field that no caller adds, so that
+#: none can replace it.
 _NOBODYS: Document = {"era": {"$in": []}}
 
 
@@ -69,7 +73,8 @@ class Session:
         self.base: OwnerBase | None = None
         #: The document of the present era of the owner that the questions are about.
         self.head: Document | None = None
-        #: The documents of owners that this transaction has written and holds, by era; they are stored again at its end.
+        #: The documents of owners that this transaction has written and holds, by era; they are
+        #: stored again at its end.
         self.heads: dict[UUID, Document] = {}
         #: The eras that the writes of this transaction end: nothing is kept about their shelves.
         self.ending: frozenset[UUID | None] = frozenset()
@@ -107,7 +112,9 @@ class Session:
         return (await self.find("book", {"_id": "book"}))[0]
 
     def own(self, table: str) -> Document:
-        """Return the condition that a document belongs to the owner that the questions are about."""
+        """Return the condition that a document belongs to the owner that the questions are
+        about.
+        """
         if self.head is None:
             return dict(_NOBODYS)
         names = {name: self.head[name] for name in NAMES if name in self.head}
@@ -147,7 +154,9 @@ class Session:
         return await (await self.db[name].aggregate(stages, session=self._session)).to_list()
 
     async def lock(self, name: str, filter: Mapping[str, Any]) -> Document | None:
-        """Return a document that nobody else changes before this transaction ends: it is written, so that others collide."""
+        """Return a document that nobody else changes before this transaction ends: it is written,
+        so that others collide.
+        """
         if not self.writes:
             return await self.first(name, filter)
         return await self.db[name].find_one_and_update(
@@ -158,7 +167,9 @@ class Session:
         )
 
     async def bulk(self, name: str, operations: Sequence[Any]) -> int:
-        """Carry out writes in one collection, in order; return how many documents they found, or made."""
+        """Carry out writes in one collection, in order; return how many documents they found, or
+        made.
+        """
         if not operations:
             return 0
         try:

@@ -1,4 +1,6 @@
-"""Runs the transactions and snapshots of an open book; a transaction that meets another is run again."""
+"""Runs the transactions and snapshots of an open book; a transaction that meets another is run
+again.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,15 @@ Work = Callable[[Session], Awaitable[A]]
 
 #: Seconds that a call tries again, failovers included.
 PATIENCE = 30.0
-#: Seconds for which a write that wants the book alone keeps others waiting, and not longer if it was killed.
+#: Seconds for which a write that wants the book alone keeps others waiting, and not longer if it
+#: was killed.
 _CLOSED_SECONDS = 20
 #: Seconds after which a write that meets others again and again looks if one of them was abandoned.
 _SUSPECT_SECONDS = 2.0
 #: How often a commit without a time limit is asked about again.
 _COMMITS = 40
-#: How often a taken key is looked at again: whoever had it may have been under way at the same time.
+#: How often a taken key is looked at again: whoever had it may have been under way at the same
+#: time.
 _TAKEN_AGAIN = 3
 #: What is told of a write that met others each time, and of one that was alone.
 _BUSY = {
@@ -65,15 +69,18 @@ _SNAPSHOT: dict[str, Any] = {
 
 
 class _GateShut(Exception):
-    """The gate of a transaction was closed, removed or renewed: a write was alone, or wants to be."""
+    """The gate of a transaction was closed, removed or renewed: a write was alone, or wants to
+    be.
+    """
 
 
 class Transactions:
     """The transactions of an open book.
 
-    A write writes the document of its owner first, so that two writers of an owner meet there, and its gate last. A gate is a
-    document of this process that only one transaction at a time uses. A write that must be alone writes all gates: so it meets
-    every other write, and no ordinary write touches what belongs to all.
+    A write writes the document of its owner first, so that two writers of an owner meet there, and
+    its gate last. A gate is a document of this process that only one transaction at a time uses. A
+    write that must be alone writes all gates: so it meets every other write, and no ordinary write
+    touches what belongs to all.
     """
 
     def __init__(
@@ -95,12 +102,13 @@ class Transactions:
                     await self.db.gates.delete_many({"_id": {"$in": list(self._gates)}})
         await self.client.close()
 
-    # ── reads ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reads ─────────────────────────────────────────────────────────────────────────────────────
 
     async def read(self, work: Work[A], *, long: bool = False, renews: bool = False) -> A:
         """Run a work whose answers are all of one moment; it may be run again from its beginning.
 
-        ``renews``: the work takes a new moment between owners, because the server keeps one for minutes only.
+        ``renews``: the work takes a new moment between owners, because the server keeps one for
+        minutes only.
         """
         until, tries = time.monotonic() + PATIENCE, 0
         while True:
@@ -130,7 +138,7 @@ class Transactions:
         """Begin a snapshot."""
         return self.client.start_session(snapshot=True)
 
-    # ── writes ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── writes ────────────────────────────────────────────────────────────────────────────────────
 
     async def write(
         self,
@@ -143,10 +151,11 @@ class Transactions:
         repeatable: bool = False,
         patience: float | None = None,
     ) -> A:
-        """Run a work in a transaction until it is committed; it may be run again from its beginning.
+        """Run a work in a transaction until it is committed; it may be run again from its
+        beginning.
 
-        Writers of one owner in this process wait in line before they begin, because a snapshot that is older than the other's
-        commit is refused.
+        Writers of one owner in this process wait in line before they begin, because a snapshot that
+        is older than the other's commit is refused.
         """
         if self._read_only:
             raise ReadOnly(
@@ -204,10 +213,12 @@ class Transactions:
                 raise Busy(_BUSY[attempt.is_alone].format(self.place)) from reason
             await _pause(tries)
 
-    # ── gates ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── gates ─────────────────────────────────────────────────────────────────────────────────────
 
     async def standing(self) -> Standing:
-        """Return what belongs to the whole book, as this process knows it; a transaction's gate tells if that is true still."""
+        """Return what belongs to the whole book, as this process knows it; a transaction's gate
+        tells if that is true still.
+        """
         if self._standing is None:
             self._standing = await self.read(lambda on: on.standing())
         return self._standing
@@ -217,7 +228,9 @@ class Transactions:
         self._standing = None
 
     async def gate(self, held: str | None) -> str:
-        """Return a gate for one transaction: the one that it had, if it exists and is open, else a free one, or a new one."""
+        """Return a gate for one transaction: the one that it had, if it exists and is open, else a
+        free one, or a new one.
+        """
         while held is not None:
             shut = await self.db.gates.find_one(
                 {"_id": held}, {"left": {"$subtract": ["$closed", "$$NOW"]}}
@@ -250,7 +263,9 @@ class Transactions:
         return name
 
     async def close_gates(self) -> None:
-        """Let the transactions end that are under way, and no other begin to be committed, until the book was had alone."""
+        """Let the transactions end that are under way, and no other begin to be committed, until
+        the book was had alone.
+        """
         until = {"$add": ["$$NOW", _CLOSED_SECONDS * 1000]}
         try:
             with pymongo.timeout(IDLE_SECONDS + 1):
@@ -288,7 +303,9 @@ class _Attempt(Generic[A]):
         self.has_closed = False
 
     async def run(self) -> A:
-        """Run the work, and commit it; an error means that nothing was stored, unless it has the label of an unknown result."""
+        """Run the work, and commit it; an error means that nothing was stored, unless it has the
+        label of an unknown result.
+        """
         self._tries += 1
         left = None if self._until is None else max(self._until - time.monotonic(), 0.1)
         with nullcontext() if left is None else pymongo.timeout(left):
@@ -335,7 +352,9 @@ class _Attempt(Generic[A]):
         return found
 
     async def _be_alone(self, on: Session) -> None:
-        """Write the book's document and all gates: whoever writes at the same time meets this transaction."""
+        """Write the book's document and all gates: whoever writes at the same time meets this
+        transaction.
+        """
         await on.bulk("book", [UpdateOne({"_id": "book"}, {"$inc": {"epoch": 1, "locks": 1}})])
         standing = await on.standing()
         renewed = {"$set": {"epoch": standing.epoch}, "$unset": {"closed": 1}}
@@ -343,7 +362,9 @@ class _Attempt(Generic[A]):
         await self._check(standing)
 
     async def _check(self, standing: Standing) -> None:
-        """Refuse a book that is marked as moving, and wait while its collections are written anew."""
+        """Refuse a book that is marked as moving, and wait while its collections are written
+        anew.
+        """
         if self._guarded:
             refuse_marked(standing.book)
         if MARK in standing.book:
@@ -352,7 +373,9 @@ class _Attempt(Generic[A]):
             raise _GateShut
 
     async def _pass_gate(self, on: Session) -> None:
-        """Write this transaction's gate, which is open if nobody wants the book alone, and tells if somebody had it alone."""
+        """Write this transaction's gate, which is open if nobody wants the book alone, and tells if
+        somebody had it alone.
+        """
         standing = await on.standing()
         is_open = {"$lte": [{"$ifNull": ["$closed", _LONG_AGO]}, "$$NOW"]}
         through = {"_id": self.gate, "epoch": standing.epoch, "$expr": is_open}

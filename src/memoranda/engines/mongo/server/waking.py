@@ -1,4 +1,6 @@
-"""Wakes the workers of an open book when any process commits a due job; workers also look by themselves."""
+"""Wakes the workers of an open book when any process commits a due job; workers also look by
+themselves.
+"""
 
 from __future__ import annotations
 

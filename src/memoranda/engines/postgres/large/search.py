@@ -1,4 +1,6 @@
-"""Searches of large shelves: candidates by words, vectors or time, and statistics of whole shelves."""
+"""Searches of large shelves: candidates by words, vectors or time, and statistics of whole
+shelves.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from memoranda.ports import CandidateQuery, ShelfStatistics, Surroundings
 _MOST_HOLDERS = 10_000
 #: The size of the sample of vectors, from which the average nearness is computed.
 _SOME = 20_000
-#: ``hnsw.ef_search`` at least, and ``hnsw.max_scan_tuples`` for conditions that exclude many passages.
+#: ``hnsw.ef_search`` at least, and ``hnsw.max_scan_tuples`` for conditions that exclude many
+#: passages.
 _EFFORT, _MOST_EFFORT = 200, 100_000
 #: The largest ``hnsw.ef_search`` that the extension allows.
 _FIRST_EFFORT = 1_000
@@ -151,7 +154,8 @@ def _where(query: CandidateQuery) -> tuple[str, dict[str, Any]]:
     condition, values = conditions(query.filter, query.view)
     if query.statuses is not None:
         values["standing"] = sorted(status for status in query.statuses if status is not None)
-        # A condition on the bare column lets the planner use its statistics; ``coalesce`` would not.
+        # A condition on the bare column lets the planner use its statistics; ``coalesce`` would
+        # not.
         without = " OR r.status IS NULL" if None in query.statuses else ""
         condition += f" AND (r.status = ANY(:standing::text[]){without})"
     types = PASSAGE_TYPES if query.filter.types is None else query.filter.types

@@ -1,4 +1,6 @@
-"""Large shelves of an open book: the times at which their indexes are updated, and recall's searches."""
+"""Large shelves of an open book: the times at which their indexes are updated, and recall's
+searches.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from memoranda.model.records import Owner, View
 from memoranda.model.values import utc_now
 from memoranda.ports import CandidateQuery, ShelfStatistics, Surroundings
 
-#: Seconds between two checks whether an index is behind, each of which reads all large shelves; less after a read met one.
+#: Seconds between two checks whether an index is behind, each of which reads all large shelves;
+#: less after a read met one.
 _CHECK_SECONDS = 300.0
 _SOON_SECONDS = 10.0
 
@@ -41,13 +44,16 @@ class LargeShelves:
         self._server = server
         #: A shelf with at least so many passages is searched on the server, once it is indexed.
         self.threshold = tables.LARGE
-        #: True if a read met an index that is behind; and when that was last checked, in the loop's time.
+        #: True if a read met an index that is behind; and when that was last checked, in the loop's
+        #: time.
         self._check_soon, self._checked_at = False, -math.inf
 
-    # ── what the engine calls ────────────────────────────────────────────────────────────────────────────────────
+    # ── what the engine calls ─────────────────────────────────────────────────────────────────────
 
     async def is_searched(self, session: Session, shelf: ShelfState) -> bool:
-        """True if the server searches this shelf; False if it is small, or if its index is too far out of date."""
+        """True if the server searches this shelf; False if it is small, or if its index is too far
+        out of date.
+        """
         if shelf.passages < self.threshold:
             return False
         waiting = await tables.count_waiting(session, shelf)
@@ -55,7 +61,9 @@ class LargeShelves:
         return waiting is not None and waiting <= tables.MOST_WAITING
 
     async def after_vectors(self, changed: Sequence[ShelfState]) -> None:
-        """Index the changed passages of large shelves; after a failure a worker's job does the rest."""
+        """Index the changed passages of large shelves; after a failure a worker's job does the
+        rest.
+        """
         indexed, is_late = tables.indexed_of(changed, self.threshold)
         try:
             for shelf in indexed:
@@ -68,7 +76,9 @@ class LargeShelves:
             _log.warning("the index of large shelves is updated later: %s", exc)
 
     async def before_lease(self, kinds: Sequence[str]) -> None:
-        """Add an indexing job if an index is out of date; checked from time to time when workers ask for such jobs."""
+        """Add an indexing job if an index is out of date; checked from time to time when workers
+        ask for such jobs.
+        """
         if FOLLOW not in kinds:
             return
         now = asyncio.get_running_loop().time()
@@ -83,7 +93,7 @@ class LargeShelves:
         if await tables.is_due(session, self.threshold):
             await _put_job(session)
 
-    # ── what workers call ────────────────────────────────────────────────────────────────────────────────────────
+    # ── what workers call ─────────────────────────────────────────────────────────────────────────
 
     async def is_behind(self) -> bool:
         return await self._server.read(lambda s: tables.is_due(s, self.threshold), whole=True)
@@ -109,14 +119,16 @@ class LargeShelves:
         return step
 
     async def _drop_unused_tables(self) -> None:
-        """Drop the tables of removed sets of vectors; one that a transaction still reads is dropped the next time."""
+        """Drop the tables of removed sets of vectors; one that a transaction still reads is dropped
+        the next time.
+        """
         for name in await self._server.read(tables.unused_tables, whole=True):
             try:
                 await self._server.write(partial(_drop, name=name), patience=_PATIENCE)
             except Busy as exc:
                 _log.info("table %s is dropped later: %s", name, exc)
 
-    # ── what recall calls ────────────────────────────────────────────────────────────────────────────────────────
+    # ── what recall calls ─────────────────────────────────────────────────────────────────────────
 
     async def measure(
         self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
@@ -157,12 +169,16 @@ class LargeShelves:
 
 
 async def _drop(session: Session, name: str) -> None:
-    """Drop a table, or give up after a short wait: the drop must lock each partition of the vectors in turn."""
+    """Drop a table, or give up after a short wait: the drop must lock each partition of the vectors
+    in turn.
+    """
     await session.run_text(f"SET LOCAL statement_timeout = {round(2000 * _PATIENCE)}")
     await session.run_text(f"DROP TABLE IF EXISTS {name}")
 
 
 async def _put_job(session: Session) -> None:
-    """Add the job that updates the index, unless one waits; a running job will then run once more."""
+    """Add the job that updates the index, unless one waits; a running job will then run once
+    more.
+    """
     if not await session.value("is_put", FOLLOW, FOLLOW):
         await jobs.put(session, 0, JobDraft(kind=FOLLOW, key=FOLLOW), utc_now())

@@ -1,4 +1,6 @@
-"""The tables and indexes of large shelves; each shelf's revision tells which passages are still to be indexed."""
+"""The tables and indexes of large shelves; each shelf's revision tells which passages are still to
+be indexed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from memoranda.model.vectors import unpack_vectors
 LARGE = 200_000
 #: Shelves with at least so many passages are in the partial index ``shelves_large``.
 _INDEXED = 10_000
-#: A shelf is searched while at most so many passages are not indexed yet; these are candidates of every search.
+#: A shelf is searched while at most so many passages are not indexed yet; these are candidates of
+#: every search.
 MOST_WAITING = 500
 #: Passages that are indexed in one transaction.
 STEP = 250
@@ -47,7 +50,9 @@ class Step(Enum):
 
 
 class Vectors(NamedTuple):
-    """The active set of vectors, and the schema of the extension; empty if the extension cannot be used."""
+    """The active set of vectors, and the schema of the extension; empty if the extension cannot be
+    used.
+    """
 
     number: int
     name: str
@@ -71,7 +76,9 @@ async def vectors_of(session: Session) -> Vectors | None:
 
 
 async def count_waiting(session: Session, shelf: ShelfState) -> int | None:
-    """Count a shelf's passages that are not indexed, up to a limit; None if the server cannot search the shelf."""
+    """Count a shelf's passages that are not indexed, up to a limit; None if the server cannot
+    search the shelf.
+    """
     if shelf.indexed is None:
         return None
     found = await vectors_of(session)
@@ -101,7 +108,9 @@ async def behind(session: Session, threshold: int) -> list[tuple[int, int]]:
 
 
 async def is_due(session: Session, threshold: int) -> bool:
-    """True if indexing is due: passages or an index are missing, or the table of a removed set of vectors exists."""
+    """True if indexing is due: passages or an index are missing, or the table of a removed set of
+    vectors exists.
+    """
     return bool(
         await behind(session, threshold)
         or await missing_index(session)
@@ -152,7 +161,9 @@ async def index_some(session: Session, owner: int, shelf: int, threshold: int) -
 
 
 class Index(NamedTuple):
-    """How the index of a set's vectors is built: without blocking writers, and in memory if it fits."""
+    """How the index of a set's vectors is built: without blocking writers, and in memory if it
+    fits.
+    """
 
     #: Only one process at a time builds the index of this name.
     turn: str
@@ -162,7 +173,9 @@ class Index(NamedTuple):
 
 
 async def missing_index(session: Session) -> Index | None:
-    """Return how to build the active set's index; None if it exists, or if there is nothing to index."""
+    """Return how to build the active set's index; None if it exists, or if there is nothing to
+    index.
+    """
     vectors = await vectors_of(session)
     if (
         vectors is None
@@ -194,12 +207,16 @@ async def missing_index(session: Session) -> Index | None:
 
 
 async def unused_tables(session: Session) -> list[str]:
-    """Return the tables of removed sets of vectors; they are empty, but a transaction may still read them."""
+    """Return the tables of removed sets of vectors; they are empty, but a transaction may still
+    read them.
+    """
     return [row[0] for row in await session.all("tables_of_no_set")]
 
 
 async def vectors_not_indexed(session: Session) -> list[int]:
-    """Return the records whose vector the index of a large shelf should contain and does not, or has on another shelf."""
+    """Return the records whose vector the index of a large shelf should contain and does not, or
+    has on another shelf.
+    """
     vectors = await vectors_of(session)
     if vectors is None or not await session.value("relation", vectors.table):
         return []

@@ -1,1 +1,3 @@
-"""Access to a server, whatever its tables: addresses, connections, sessions, errors and migrations."""
+"""Access to a server, whatever its tables: addresses, connections, sessions, errors and
+migrations.
+"""

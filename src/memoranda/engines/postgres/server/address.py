@@ -1,4 +1,6 @@
-"""Parses the address of a book on a server into the book's options and the addresses that asyncpg needs."""
+"""Parses the address of a book on a server into the book's options and the addresses that asyncpg
+needs.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ _USUAL_PORT = "5432"
 _MOST_PARTITIONS = 256
 _MOST_CONNECTIONS = 1000
 _LONGEST_SECONDS = 86_400.0
-#: Settings that a book makes for its sessions, each with the option of an address for it, if there is one.
+#: Settings that a book makes for its sessions, each with the option of an address for it, if there
+#: is one.
 _OWN_SETTINGS = {
     "search_path": "schema",
     "statement_timeout": "longest_statement",
@@ -62,7 +65,8 @@ class Place(NamedTuple):
     application: str
     #: True if the address says which kind of server to use (``target_session_attrs``).
     chooses: bool
-    #: The address without user and password, and with what the environment adds: for messages, and to compare places.
+    #: The address without user and password, and with what the environment adds: for messages, and
+    #: to compare places.
     name: str
 
 
@@ -92,7 +96,9 @@ def parse(url: str) -> Place:
 
 
 def _split(url: str) -> SplitResult:
-    """Split an address; each host by itself, because some versions of ``urlsplit`` refuse several with one in brackets."""
+    """Split an address; each host by itself, because some versions of ``urlsplit`` refuse several
+    with one in brackets.
+    """
     found = _WITH_HOSTS.fullmatch(url)
     if found is None:
         return urlsplit(url)
@@ -113,12 +119,15 @@ def _refuse_own(query: dict[str, str]) -> None:
 
 
 def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
-    """Refuse services: the file of a service may change, and several services may name the same place."""
+    """Refuse services: the file of a service may change, and several services may name the same
+    place.
+    """
     if "service" in query:
         raise _refused(
             "service= is not supported; write the host, port and database of the service into the address"
         )
-    # The driver does not read the service file, but other programs do: they would reach another server.
+    # The driver does not read the service file, but other programs do: they would reach another
+    # server.
     if os.environ.get("PGSERVICE") and not hosts and not query.get("host"):
         raise _refused(
             "the environment variable PGSERVICE is not supported; write host, port and database into the address"
@@ -165,7 +174,9 @@ def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[
 
 
 def _found(hosts: Sequence[str], query: dict[str, str]) -> list[tuple[str, str]]:
-    """Return each host and its port as asyncpg finds them: in the address, or else in the environment."""
+    """Return each host and its port as asyncpg finds them: in the address, or else in the
+    environment.
+    """
     ports: list[str] = []
     if not hosts:
         hosts = [host for host in query.get("host", "").split(",") if host]

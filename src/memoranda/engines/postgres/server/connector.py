@@ -1,4 +1,6 @@
-"""Opens connections to a server, one of several hosts, and watches those that run long statements."""
+"""Opens connections to a server, one of several hosts, and watches those that run long
+statements.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,15 @@ from memoranda.errors import InvalidInput
 #: A connection of the driver, which has no types.
 Connection: TypeAlias = Any
 
-#: Longer than the server's own limits, so that the server cancels first, reports why, and keeps the connection.
+#: Longer than the server's own limits, so that the server cancels first, reports why, and keeps the
+#: connection.
 _SILENCE = 1.5
 #: A server that does not answer so often in a row is considered gone.
 _MOST_UNANSWERED = 2
 #: An address may lead to several servers: attempts to reach the right one,
 _MOST_ASKED = 4
-#: and how many such checks may miss it in a row, though others answer, before it is considered gone.
+#: and how many such checks may miss it in a row, though others answer, before it is considered
+#: gone.
 _MOST_MISSED = 20
 #: Identifies a server: no two were started in the same microsecond.
 _WHICH = "pg_postmaster_start_time()::text || coalesce(host(inet_server_addr()), '')"
@@ -50,7 +54,8 @@ class Connector:
         self._wait = place.longest_wait
         #: Seconds to wait for a lock in work that can be done later, because others wait behind it.
         self.patience = min(1.0, place.longest_wait / 4)
-        #: Seconds to wait for the answer to an ordinary statement; a server that takes longer is considered silent.
+        #: Seconds to wait for the answer to an ordinary statement; a server that takes longer is
+        #: considered silent.
         self.silence = _SILENCE * max(place.longest_statement, place.longest_wait)
         self._settings = {
             "search_path": f'"{place.schema}"',
@@ -59,12 +64,13 @@ class Connector:
             "lock_timeout": _milliseconds(place.longest_wait),
             # A client that vanished during a transaction must not block others.
             "idle_in_transaction_session_timeout": _milliseconds(2 * self.silence),
-            # Every statement has an index. It is planned once, and must not be planned for tables that were small, or
-            # that were not analysed yet.
+            # Every statement has an index. It is planned once, and must not be planned for tables
+            # that were small, or that were not analysed yet.
             "plan_cache_mode": "force_generic_plan",
             "enable_seqscan": "off",
-            # Tables are joined in the order of the statement. The planner takes columns for independent that are not (an
-            # owner, a shelf of the owner), and its guess for both may be a thousand times wrong.
+            # Tables are joined in the order of the statement. The planner takes columns for
+            # independent that are not (an owner, a shelf of the owner), and its guess for both may
+            # be a thousand times wrong.
             "join_collapse_limit": "1",
             # A role may have it off, which makes row policies raise errors instead of filtering.
             "row_security": "on",
@@ -76,7 +82,9 @@ class Connector:
             self._settings["default_transaction_read_only"] = "on"
 
     async def connect(self) -> Connection:
-        """Open a connection to the first host that accepts one; the host that did so last is tried first."""
+        """Open a connection to the first host that accepts one; the host that did so last is tried
+        first.
+        """
         for left, url in reversed(list(enumerate(reversed(self._urls)))):
             try:
                 connection = await self._to(url, self._wants)
@@ -119,7 +127,9 @@ class Connector:
 
     @asynccontextmanager
     async def watched(self, connection: Connection) -> AsyncIterator[None]:
-        """Let a long statement run while its server answers other connections; otherwise close the connection."""
+        """Let a long statement run while its server answers other connections; otherwise close the
+        connection.
+        """
         pid, which = await connection.fetchrow(
             f"SELECT pg_backend_pid(), {_WHICH}",
             timeout=self.silence,

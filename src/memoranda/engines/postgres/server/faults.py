@@ -29,7 +29,8 @@ MARKED = "CP001"
 #: The SQLSTATE of ``transaction_timeout``, for which the driver does not always have a class.
 _TRANSACTION_TIMEOUT = "25P04"
 
-#: Errors after which a connection is unusable; the driver raises ``InternalClientError`` if the server ends it between statements.
+#: Errors after which a connection is unusable; the driver raises ``InternalClientError`` if the
+#: server ends it between statements.
 LOST = (
     asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
@@ -61,12 +62,16 @@ _ABSENT = (
 
 
 def is_lost(exc: BaseException) -> bool:
-    """True if the connection is unusable after this error, which Memoranda's own errors never imply."""
+    """True if the connection is unusable after this error, which Memoranda's own errors never
+    imply.
+    """
     return isinstance(exc, LOST) and not isinstance(exc, MemorandaError)
 
 
 def from_server(exc: Exception, place: str) -> StorageError:
-    """Return Memoranda's error for one of the server or of asyncpg; ``place`` must not contain a password."""
+    """Return Memoranda's error for one of the server or of asyncpg; ``place`` must not contain a
+    password.
+    """
     if getattr(exc, "sqlstate", None) == MARKED:
         name, _, mark = str(exc).partition(" ")
         return refusal({name: mark.encode()})
@@ -131,7 +136,9 @@ def _of_the_connection(exc: Exception, place: str) -> StorageError | None:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Translate errors of asyncpg and the operating system that the block raises; Memoranda's own pass unchanged."""
+    """Translate errors of asyncpg and the operating system that the block raises; Memoranda's own
+    pass unchanged.
+    """
     try:
         yield
     except MemorandaError:

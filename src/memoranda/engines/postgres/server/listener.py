@@ -1,4 +1,6 @@
-"""Notifies the workers of an open book when any process commits a due job; workers also look by themselves."""
+"""Notifies the workers of an open book when any process commits a due job; workers also look by
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ _TOGETHER_SECONDS = 0.05
 #: Seconds between attempts to listen again.
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
-#: Seconds between checks that the connection still works; a connection that only listens would not notice its loss.
+#: Seconds between checks that the connection still works; a connection that only listens would not
+#: notice its loss.
 _ASKING_SECONDS = 30.0
 #: Characters of a channel's name that a server uses.
 _NAME_LENGTH = 63

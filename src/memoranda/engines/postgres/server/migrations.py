@@ -29,7 +29,9 @@ async def tables_of(connection: Any, schema: str, seconds: float) -> frozenset[s
 
 
 async def hold_alone(connection: Any, schema: str) -> None:
-    """Lock the book: wait until nobody writes to it, and keep all writers out until the transaction ends."""
+    """Lock the book: wait until nobody writes to it, and keep all writers out until the transaction
+    ends.
+    """
     await connection.execute(
         "SELECT pg_advisory_xact_lock(hashtext('memoranda book'), hashtext($1))", schema
     )
@@ -65,7 +67,8 @@ def book_migrations() -> tuple[Migration, ...]:
 async def upgrade_schema(
     connection: Any, place: Place, silence: float, *, create: bool, read_only: bool
 ) -> int:
-    """Create the book, or upgrade it to the latest version, unless another process did it first; returns the version.
+    """Create the book, or upgrade it to the latest version, unless another process did it first;
+    returns the version.
 
     ``silence``: seconds to wait for the answer to a check; the upgrade itself has no time limit.
     """

@@ -11,12 +11,15 @@ from memoranda.errors import Busy, StorageError
 
 #: A connection that was idle for longer is closed.
 _LONGEST_IDLE_SECONDS = 300.0
-#: A connection is replaced after this time, because hosts change their addresses and a session's cached plans grow.
+#: A connection is replaced after this time, because hosts change their addresses and a session's
+#: cached plans grow.
 _LONGEST_LIFE_SECONDS = 3600.0
 
 
 class Pool:
-    """At most ``most`` connections; a caller that waits longer than ``wait`` seconds for one gets ``Busy``."""
+    """At most ``most`` connections; a caller that waits longer than ``wait`` seconds for one gets
+    ``Busy``.
+    """
 
     def __init__(self, connector: Connector, most: int, wait: float, place: str) -> None:
         self._connector = connector
@@ -58,7 +61,9 @@ class Pool:
         return connection
 
     def give_back(self, connection: Connection) -> None:
-        """Return a connection to the pool; it is closed if it is too old or its state is unknown."""
+        """Return a connection to the pool; it is closed if it is too old or its state is
+        unknown.
+        """
         now = asyncio.get_running_loop().time()
         is_fit = (
             not self._closed and not connection.is_closed() and not connection.is_in_transaction()

@@ -33,13 +33,15 @@ Work = Callable[[Session], Awaitable[T]]
 ATTEMPTS = 5
 #: Further attempts after its connection was lost, or its server was found to be a replica.
 _FRESH_ATTEMPTS = 1
-#: Seconds between attempts to reach a server again: together as long as a restart; a failover may take longer.
+#: Seconds between attempts to reach a server again: together as long as a restart; a failover may
+#: take longer.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 #: Seconds to wait for the end of a transaction that stores nothing.
 _FAREWELL_SECONDS = 5.0
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-#: A setting of the server or role that acknowledges commits before they are on the disk is overruled.
+#: A setting of the server or role that acknowledges commits before they are on the disk is
+#: overruled.
 _WRITE = (
     "BEGIN ISOLATION LEVEL READ COMMITTED{}; SET LOCAL memoranda.whole = 'on'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
@@ -47,15 +49,17 @@ _WRITE = (
 _WHOLE = "; SET LOCAL memoranda.whole = 'on'"
 #: Upkeep has no time limits, but is watched; if its client vanishes, the transaction still ends.
 _LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
-#: Writes share this lock and an erasure has it alone: no write can build on records that are being removed. It keeps the
-#: name it had before the product was renamed: a program of then and one of now exclude each other while a book is upgraded.
+#: Writes share this lock and an erasure has it alone: no write can build on records that are being
+#: removed. It keeps the name it had before the product was renamed: a program of then and one of
+#: now exclude each other while a book is upgraded.
 _TOGETHER = (
     "; SELECT pg_advisory_xact_lock_shared(hashtext('memoranda book'), hashtext(current_schema()))"
 )
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('memoranda book'), hashtext(current_schema()))"
 #: Held until its connection is closed.
 _TURN = "SELECT pg_try_advisory_lock(hashtext('turn ' || current_schema()), hashtext($1))"
-#: Checked once the lock is held: a book that moves, or that a copy is creating, must not be written by others.
+#: Checked once the lock is held: a book that moves, or that a copy is creating, must not be written
+#: by others.
 _UNMARKED = f"""; DO $$
 DECLARE mark text;
 BEGIN
@@ -116,7 +120,8 @@ class Server:
         await asyncio.sleep(0)
 
     async def read(self, work: Work[T], *, whole: bool = False, long: bool = False) -> T:
-        """Read from one snapshot; ``whole`` is for reads across owners, ``long`` removes the time limits.
+        """Read from one snapshot; ``whole`` is for reads across owners, ``long`` removes the time
+        limits.
 
         ``work`` may be called again from its beginning.
         """
@@ -142,11 +147,13 @@ class Server:
         guarded: bool = True,
         patience: float | None = None,
     ) -> T:
-        """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning.
+        """Write all or nothing; returns after the commit. ``work`` may be called again from its
+        beginning.
 
-        ``alone`` takes the book's exclusive lock, and removes the time limits as ``long`` does. ``repeatable`` work
-        recognizes what an earlier attempt stored. ``guarded`` raises if the book moves; only moving itself is not
-        guarded. ``patience``: seconds to wait for each lock, because later transactions wait behind this one.
+        ``alone`` takes the book's exclusive lock, and removes the time limits as ``long`` does.
+        ``repeatable`` work recognizes what an earlier attempt stored. ``guarded`` raises if the
+        book moves; only moving itself is not guarded. ``patience``: seconds to wait for each lock,
+        because later transactions wait behind this one.
         """
         long = long or alone
         # Repeated here, because not every pooler passes the settings of a connection on.
@@ -165,9 +172,11 @@ class Server:
         )
 
     async def outside(self, *statements: str, turn: str = "", unless: str = "") -> None:
-        """Run statements outside a transaction, without time limits; raises if the server warns that it skipped any.
+        """Run statements outside a transaction, without time limits; raises if the server warns
+        that it skipped any.
 
-        Of several callers with the same ``turn`` only the first runs them, and only if ``unless`` finds no row.
+        Of several callers with the same ``turn`` only the first runs them, and only if ``unless``
+        finds no row.
         """
         warnings: list[str] = []
         with translated(self.place):
@@ -249,7 +258,9 @@ class Server:
             self._pool.give_back(connection)
 
     async def _begun(self, begin: str) -> Connection:
-        """Return a connection with an open transaction; retries while the server is gone for a moment."""
+        """Return a connection with an open transaction; retries while the server is gone for a
+        moment.
+        """
         for pause in (*_PAUSES, None):
             try:
                 return await self._begin(begin)
@@ -282,7 +293,9 @@ class Server:
             connection.terminate()
 
     def _distrust(self, connection: Connection, exc: BaseException) -> None:
-        """Close a connection whose state is unknown, and all idle connections, which are probably broken too."""
+        """Close a connection whose state is unknown, and all idle connections, which are probably
+        broken too.
+        """
         is_common = is_lost(exc) or isinstance(
             exc, (asyncpg.ReadOnlySQLTransactionError, OutcomeUnknown)
         )
@@ -307,12 +320,16 @@ class Server:
 
 
 def _is_lost_at_once(exc: BaseException | None) -> bool:
-    """True if a connection was lost without a timeout; a silent server would only cost the same wait again."""
+    """True if a connection was lost without a timeout; a silent server would only cost the same
+    wait again.
+    """
     return exc is not None and is_lost(exc) and not isinstance(exc, NO_ANSWER)
 
 
 def _is_worth_a_fresh_try(exc: BaseException | None) -> bool:
-    """True if a retry may succeed: the connection was lost or read-only, or a table was dropped after the snapshot."""
+    """True if a retry may succeed: the connection was lost or read-only, or a table was dropped
+    after the snapshot.
+    """
     return _is_lost_at_once(exc) or isinstance(
         exc, (asyncpg.ReadOnlySQLTransactionError, asyncpg.UndefinedTableError)
     )

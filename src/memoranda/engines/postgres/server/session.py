@@ -14,7 +14,9 @@ from memoranda.storage.use_case import OwnerBase, Question, Write
 
 
 class Statement(NamedTuple):
-    """The text of a statement as sent, and the names of its parameters; empty if they are given by position."""
+    """The text of a statement as sent, and the names of its parameters; empty if they are given by
+    position.
+    """
 
     text: str
     names: tuple[str, ...]
@@ -44,7 +46,8 @@ def names() -> list[str]:
 def statement(name: str, conditions: str = "") -> Statement:
     """Return a statement by its name.
 
-    ``{conditions}`` in its text is replaced by ``conditions``, and ``{view}`` by the statement ``visible_shelves``.
+    ``{conditions}`` in its text is replaced by ``conditions``, and ``{view}`` by the statement
+    ``visible_shelves``.
     """
     texts = _texts()
     return numbered(
@@ -98,7 +101,8 @@ class Session:
         self.no = -1
         #: The same owner.
         self.base: OwnerBase | None = None
-        #: Shelves whose vectors changed: the server's index of large ones is updated after the commit.
+        #: Shelves whose vectors changed: the server's index of large ones is updated after the
+        #: commit.
         self.changed_shelves: list[Any] = []
         #: Seconds to wait for the answer to a statement; None: the caller watches the connection.
         self._seconds = seconds

@@ -1,1 +1,3 @@
-"""Access to the SQLite file, whatever its tables: connections, Python threads, write turns, migrations, copies."""
+"""Access to the SQLite file, whatever its tables: connections, Python threads, write turns,
+migrations, copies.
+"""

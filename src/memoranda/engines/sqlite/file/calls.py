@@ -1,4 +1,6 @@
-"""Calls: work that Python threads do on their connections, queued by turn, with answers for event loops."""
+"""Calls: work that Python threads do on their connections, queued by turn, with answers for event
+loops.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Call:
 
     @classmethod
     def of(cls, work: Callable[[sqlite3.Connection], Any], *, alone: bool = False) -> Call:
-        """Make a call whose answer arrives in the running event loop; raise RuntimeError if no loop runs."""
+        """Make a call whose answer arrives in the running event loop; raise RuntimeError if no loop
+        runs.
+        """
         loop = asyncio.get_running_loop()
         return cls(work, loop, loop.create_future(), alone)
 
@@ -56,7 +60,9 @@ class Call:
     def do(
         self, connection: sqlite3.Connection, *, undo: Callable[[], object] | None = None
     ) -> None:
-        """Do the work; if a stored text is damaged, ``undo`` what was done and do it again without that text."""
+        """Do the work; if a stored text is damaged, ``undo`` what was done and do it again without
+        that text.
+        """
         try:
             self.result = self.work(connection)
         except (sqlite3.OperationalError, UnicodeDecodeError) as exc:
@@ -71,7 +77,9 @@ class Call:
                 connection.text_factory = str
 
     def refuse(self, error: BaseException, path: Path) -> None:
-        """Answer with an error; a driver's error is translated, and every caller gets its own instance."""
+        """Answer with an error; a driver's error is translated, and every caller gets its own
+        instance.
+        """
         self.result, self.error = None, error
         if isinstance(error, sqlite3.Error):
             self.error = from_sqlite(error, path)
@@ -93,7 +101,8 @@ def _text_or_damaged(stored: bytes) -> str:
 class Intake:
     """The calls that wait for a Python thread; after it is shut, waiting and new calls are refused.
 
-    The oldest request is next: one that needs several calls does not wait behind all others each time.
+    The oldest request is next: one that needs several calls does not wait behind all others each
+    time.
 
     Not a ``SimpleQueue``: in CPython 3.11 its ``get`` with a short timeout may wait for ever.
     """

@@ -1,4 +1,6 @@
-"""Connections to a book's file, its named SQL statements, and the readers, which do calls on connections."""
+"""Connections to a book's file, its named SQL statements, and the readers, which do calls on
+connections.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +42,17 @@ def upkeep() -> dict[str, str]:
 
 @cache
 def sql(name: str, **lists: int) -> str:
-    """Return an SQL statement by its name, with lists (``ids=3`` for three ids) expanded to placeholders."""
+    """Return an SQL statement by its name, with lists (``ids=3`` for three ids) expanded to
+    placeholders.
+    """
     statement = statements()[name]
     for list_name, length in lists.items():
         statement = statement.replace("{" + list_name + "}", ",".join("?" * length))
     return statement
 
 
-#: Pages in the log before a commit also checkpoints it: 4 MB of 4 KiB pages. SQLite alone knows the log's
-#: length cheaply, so the moment is its choice; many commits share the fsyncs of a checkpoint.
+#: Pages in the log before a commit also checkpoints it: 4 MB of 4 KiB pages. SQLite alone knows the
+#: log's length cheaply, so the moment is its choice; many commits share the fsyncs of a checkpoint.
 CHECKPOINT_PAGES = 1000
 #: A log that grew in one large write is truncated to this size when it restarts.
 LARGEST_IDLE_LOG_BYTES = 16 * 1024 * 1024
@@ -71,7 +75,8 @@ class Connector:
 
     path: Path
     synchronous: str
-    #: Seconds that a write waits for other processes: up to half of it in line, the rest without a turn.
+    #: Seconds that a write waits for other processes: up to half of it in line, the rest without a
+    #: turn.
     busy_seconds: float
     connect: Callable[..., sqlite3.Connection]
 
@@ -81,7 +86,9 @@ class Connector:
         return self.busy_seconds / 2
 
     def writing(self) -> sqlite3.Connection:
-        """Open a connection for writing to a file that exists; deleted content is overwritten with zeros."""
+        """Open a connection for writing to a file that exists; deleted content is overwritten with
+        zeros.
+        """
         connection = self._connected("mode=rw")
         try:
             _set(
@@ -100,7 +107,9 @@ class Connector:
         return connection
 
     def reading(self, *, immutable: bool = False) -> sqlite3.Connection:
-        """Open a connection for reading; ``immutable`` creates no other files, and is for a file that nobody writes."""
+        """Open a connection for reading; ``immutable`` creates no other files, and is for a file
+        that nobody writes.
+        """
         connection = self._connected("mode=ro&immutable=1" if immutable else "mode=ro")
         try:
             _set(connection, "query_only=ON")
@@ -141,7 +150,9 @@ def begin_immediate(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def persist(attempt: Callable[[], object], seconds: float) -> None:
-    """Retry a call for up to ``seconds`` while SQLite reports busy, which it sometimes does without waiting."""
+    """Retry a call for up to ``seconds`` while SQLite reports busy, which it sometimes does without
+    waiting.
+    """
     deadline = monotonic() + seconds
     while True:
         try:
@@ -199,7 +210,9 @@ class Session:
         self._standing: Standing | None = None
 
     def standing(self) -> Standing:
-        """Return what the operation found of the whole book; read once, since no question sees the operation's own writes."""
+        """Return what the operation found of the whole book; read once, since no question sees the
+        operation's own writes.
+        """
         if self._standing is None:
             row = self.one("standing")
             assert row is not None
@@ -210,7 +223,9 @@ class Session:
         return self._standing
 
     def secret(self) -> bytes:
-        """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
+        """Return the key of the book's digests; read in each transaction, because an import may
+        have replaced it.
+        """
         row = self.connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()
         return bytes(row[0])
 
@@ -235,7 +250,9 @@ class Session:
     def many(
         self, name: str, items: Sequence[Any], *fixed: Any, list_name: str = "ids"
     ) -> list[Row]:
-        """Return all rows of a statement with a long list, read in parts; ``fixed`` values precede the list."""
+        """Return all rows of a statement with a long list, read in parts; ``fixed`` values precede
+        the list.
+        """
         return [
             row for part in self._parts(name, items, fixed, list_name) for row in part.fetchall()
         ]
@@ -258,14 +275,18 @@ Answers = dict[type[Question[Any]], Callable[[Session, Any], Any]]
 Writes = dict[type[Write], Callable[[Session, Any], None]]
 
 
-#: A statement is interrupted after so many seconds; it is checked after so many of SQLite's instructions.
+#: A statement is interrupted after so many seconds; it is checked after so many of SQLite's
+#: instructions.
 _MOST_SECONDS, _INSTRUCTIONS = 0.01, 5_000
-#: After so many reads in a row that took so many seconds each, as on a slow disk, threads do all reads for a while.
+#: After so many reads in a row that took so many seconds each, as on a slow disk, threads do all
+#: reads for a while.
 _SLOW_READS, _SLOW_SECONDS, _REST_SECONDS = 3, 0.03, 30.0
 
 
 class BriefReader:
-    """A connection whose reads run on the thread of their caller, as long as they are brief: to wake another takes longer."""
+    """A connection whose reads run on the thread of their caller, as long as they are brief: to
+    wake another takes longer.
+    """
 
     def __init__(
         self, connection: sqlite3.Connection, begin: Callable[[sqlite3.Connection], None]
@@ -280,7 +301,9 @@ class BriefReader:
         self._slow_reads = 0
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:
-        """Return what a work reads on one snapshot; None if a thread has to do it, because it takes long or SQLite fails."""
+        """Return what a work reads on one snapshot; None if a thread has to do it, because it takes
+        long or SQLite fails.
+        """
         began = monotonic()
         if began < self._rests_until or not self._using.acquire(blocking=False):
             return None
@@ -300,7 +323,9 @@ class BriefReader:
             self._using.release()
 
     def _begins(self, connection: sqlite3.Connection) -> bool:
-        """Begin to read; False if the program has a guard that forbids SQLite on the event loop, now and from then on."""
+        """Begin to read; False if the program has a guard that forbids SQLite on the event loop,
+        now and from then on.
+        """
         try:
             self._begin(connection)
         except (sqlite3.Error, MemorandaError):
@@ -349,7 +374,9 @@ class Readers:
             thread.start()
 
     def submit(self, call: Call) -> None:
-        """Queue a call for the next free connection; after ``finish`` it is answered with an error."""
+        """Queue a call for the next free connection; after ``finish`` it is answered with an
+        error.
+        """
         self._intake.put(call)
 
     def read_briefly(self, work: Callable[[sqlite3.Connection], T]) -> tuple[T] | None:

@@ -1,4 +1,6 @@
-"""Copies of an open book, which are checked, counted and synced to disk before they get their name."""
+"""Copies of an open book, which are checked, counted and synced to disk before they get their
+name.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Contents:
 
 
 def contents(connection: sqlite3.Connection) -> Contents:
-    """Count the rows of every table inside one transaction, so that all counts are of one moment."""
+    """Count the rows of every table inside one transaction, so that all counts are of one
+    moment.
+    """
     tables = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name"
     ).fetchall()
@@ -46,7 +50,8 @@ def contents(connection: sqlite3.Connection) -> Contents:
 
 
 def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], None]) -> None:
-    """Copy the book as it is now; the target gets its name only when it is complete, checked and durable.
+    """Copy the book as it is now; the target gets its name only when it is complete, checked and
+    durable.
 
     ``progress`` may raise an error to cancel the copy: then nothing is left behind.
     """
@@ -102,7 +107,9 @@ def discard(partial: Path) -> None:
 
 
 def _name(partial: Path, target: Path) -> None:
-    """Rename the finished copy to its final name; raise an error if there is a file of that name by now."""
+    """Rename the finished copy to its final name; raise an error if there is a file of that name by
+    now.
+    """
     try:
         try:
             os.link(partial, target)
@@ -124,7 +131,9 @@ def _taken(target: Path) -> InvalidInput:
 
 @contextmanager
 def _snapshot(book: Connector) -> Iterator[sqlite3.Connection]:
-    """Copy within one read transaction, so that the copy does not restart whenever someone writes."""
+    """Copy within one read transaction, so that the copy does not restart whenever someone
+    writes.
+    """
     with closing(book.reading()) as source:
         source.execute("BEGIN")
         source.execute("PRAGMA user_version").fetchone()
@@ -152,7 +161,9 @@ def make_private(path: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Sync a file to disk. No connection of this process may have it open: closing it would drop SQLite's locks."""
+    """Sync a file to disk. No connection of this process may have it open: closing it would drop
+    SQLite's locks.
+    """
     descriptor = os.open(path, os.O_RDWR)
     try:
         if sys.platform == "darwin":

@@ -41,7 +41,9 @@ _NOT_PERMITTED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def primary_code(exc: sqlite3.Error) -> int | None:
-    """Return SQLite's error code without its extension; None if the error is the Python module's own."""
+    """Return SQLite's error code without its extension; None if the error is the Python module's
+    own.
+    """
     code: int | None = getattr(exc, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
@@ -52,7 +54,9 @@ def is_busy(exc: sqlite3.Error) -> bool:
 
 
 def is_undecodable(exc: BaseException) -> bool:
-    """True if a stored text is not UTF-8; the error itself quotes the text, so it must not be shown."""
+    """True if a stored text is not UTF-8; the error itself quotes the text, so it must not be
+    shown.
+    """
     return isinstance(exc, UnicodeDecodeError) or (
         isinstance(exc, sqlite3.OperationalError) and str(exc).startswith("Could not decode")
     )
@@ -100,7 +104,9 @@ def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
 
 
 def from_system(exc: OSError, path: Path) -> StorageError:
-    """Return the error for one of the operating system: StorageFull, ReadOnly, or else a plain StorageError."""
+    """Return the error for one of the operating system: StorageFull, ReadOnly, or else a plain
+    StorageError.
+    """
     if exc.errno in _NO_ROOM:
         return _full(path)
     if exc.errno in _NOT_PERMITTED:
@@ -111,14 +117,18 @@ def from_system(exc: OSError, path: Path) -> StorageError:
 
 
 def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
-    """Return the error for damaged data: Python's SQLite module could not decode a message that quotes it."""
+    """Return the error for damaged data: Python's SQLite module could not decode a message that
+    quotes it.
+    """
     return Corrupt(
         f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read."
     )
 
 
 def refuse_moved(path: Path, opened: os.stat_result) -> None:
-    """Raise an error if the path no longer leads to the open file, whose data would be lost when it is closed."""
+    """Raise an error if the path no longer leads to the open file, whose data would be lost when it
+    is closed.
+    """
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -136,7 +146,9 @@ def _displaced(path: Path) -> StorageError:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise errors of SQLite and the operating system as Memoranda's own; its own pass unchanged."""
+    """Raise errors of SQLite and the operating system as Memoranda's own; its own pass
+    unchanged.
+    """
     try:
         yield
     except sqlite3.Error as exc:

@@ -1,4 +1,6 @@
-"""Migrations: find out whether a file is a book and which version its schema has, and upgrade it."""
+"""Migrations: find out whether a file is a book and which version its schema has, and upgrade
+it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Migrations:
         self.latest = len(numbers)
 
     def after(self, version: int) -> tuple[Migration, ...]:
-        """Return the steps that upgrade a file of this version, in order; none for the latest version."""
+        """Return the steps that upgrade a file of this version, in order; none for the latest
+        version.
+        """
         return self._steps[version:]
 
 
@@ -61,12 +65,16 @@ class Standing:
 
     @property
     def is_empty(self) -> bool:
-        """True if no program has written to the file: no application id, no version and no tables."""
+        """True if no program has written to the file: no application id, no version and no
+        tables.
+        """
         return not (self.application_id or self.version or self.has_tables)
 
 
 def standing(connection: sqlite3.Connection) -> Standing:
-    """Read the file's kind and schema version; call it in a transaction, as another process may write in between."""
+    """Read the file's kind and schema version; call it in a transaction, as another process may
+    write in between.
+    """
 
     def value(pragma: str) -> object:
         return connection.execute(f"PRAGMA {pragma}").fetchone()[0]
@@ -113,7 +121,8 @@ def bring_forward(
 ) -> None:
     """Upgrade a new or older file to the latest version, unless another process has done so."""
     if connector.synchronous == "FULL":
-        # While a file has no log yet, only this setting makes the removal of its rollback journal durable.
+        # While a file has no log yet, only this setting makes the removal of its rollback journal
+        # durable.
         writer.execute("PRAGMA synchronous=EXTRA")
     writer.execute("PRAGMA foreign_keys=OFF")
     turn = turns.take(connector.wait_seconds)
@@ -144,7 +153,8 @@ def _migrate(writer: sqlite3.Connection, connector: Connector, migrations: Migra
         if writer.in_transaction:
             writer.execute("ROLLBACK")
         if kept is not None:
-            # The book is unchanged; without deleting the copy, repeated attempts would fill the disk.
+            # The book is unchanged; without deleting the copy, repeated attempts would fill the
+            # disk.
             kept.unlink(missing_ok=True)
         raise
 
@@ -170,7 +180,9 @@ def _apply(writer: sqlite3.Connection, step: Migration, migrations: Migrations) 
 
 
 def statements_of(script: str) -> Iterator[str]:
-    """Yield the statements of a script one by one: ``executescript`` would commit before it begins."""
+    """Yield the statements of a script one by one: ``executescript`` would commit before it
+    begins.
+    """
     statement = ""
     for piece in re.split(r"(?<=;)", script):
         statement += piece

@@ -1,4 +1,6 @@
-"""One open SQLite file: one Python thread writes (several calls in one commit), others read from snapshots."""
+"""One open SQLite file: one Python thread writes (several calls in one commit), others read from
+snapshots.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ _READERS = 3
 #: Seconds that a checkpoint waits for readers; writers wait, too.
 CHECKPOINT_WAIT_SECONDS = 0.5
 
-#: Held while a file is made: closing that file drops the locks of any connection that this process has on it.
+#: Held while a file is made: closing that file drops the locks of any connection that this process
+#: has on it.
 _making = threading.Lock()
 
 
@@ -53,7 +56,8 @@ class SqliteFile:
         self._readers = readers
         self._closing = threading.Lock()
         self._closed = False
-        #: A forked child inherits the object, but not the threads, and SQLite forbids it the connections.
+        #: A forked child inherits the object, but not the threads, and SQLite forbids it the
+        #: connections.
         self._process = os.getpid()
 
     @classmethod
@@ -70,7 +74,8 @@ class SqliteFile:
     ) -> SqliteFile:
         """Open a file, make it if it is missing, and upgrade it to the latest version.
 
-        ``busy_seconds`` bounds a wait for other processes, half of it in line and half without a turn.
+        ``busy_seconds`` bounds a wait for other processes, half of it in line and half without a
+        turn.
         """
         if synchronous not in SYNCHRONOUS:
             raise InvalidInput(
@@ -105,10 +110,11 @@ class SqliteFile:
         return replace(self._writer.counters) if self._writer else Counters()
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the work in a transaction that it may share with others, and return when that is durable.
+        """Run the work in a transaction that it may share with others, and return when that is
+        durable.
 
-        Where it raises, what it wrote is taken back, and nothing of the others'. A cancelled write has been
-        committed whole or not at all.
+        Where it raises, what it wrote is taken back, and nothing of the others'. A cancelled write
+        has been committed whole or not at all.
         """
         call = Call.of(work)
         self._writing().submit(call)
@@ -118,7 +124,8 @@ class SqliteFile:
     async def read(self, work: Callable[[sqlite3.Connection], T], *, brief: bool = False) -> T:
         """Run the work on one consistent snapshot; the work must not keep a cursor open.
 
-        ``brief`` work may run on the thread of the event loop, and perhaps a second time in another one.
+        ``brief`` work may run on the thread of the event loop, and perhaps a second time in another
+        one.
         """
         self._check_process()
         if brief:
@@ -132,14 +139,17 @@ class SqliteFile:
         return answer
 
     async def checkpoint(self) -> bool:
-        """Move the write-ahead log into the file and empty it; False if a reader still needs it: try again later."""
+        """Move the write-ahead log into the file and empty it; False if a reader still needs it:
+        try again later.
+        """
         call = Call.of(self._empty_log, alone=True)
         self._writing().submit(call)
         emptied: bool = await call.answer
         return emptied
 
     async def rewrite(self) -> None:
-        """Rewrite the whole file, because deleted rows may still have copies in unused parts of pages.
+        """Rewrite the whole file, because deleted rows may still have copies in unused parts of
+        pages.
 
         The new pages go through the log: a checkpoint has to follow before the old ones are gone.
         """
@@ -150,9 +160,11 @@ class SqliteFile:
     async def backup(
         self, target: Path, progress: Progress | None = None, prove: Prove | None = None
     ) -> None:
-        """Copy the book while it is in use, and check the copy; ``progress`` gets the pages done and the total.
+        """Copy the book while it is in use, and check the copy; ``progress`` gets the pages done
+        and the total.
 
-        ``prove`` may refuse the copy before it gets its name. An error or a cancellation before that leaves nothing behind.
+        ``prove`` may refuse the copy before it gets its name. An error or a cancellation before
+        that leaves nothing behind.
         """
         self._check_process()
         target = target.absolute()
@@ -286,7 +298,8 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
         raise ReadOnly(
             f"{path} cannot be written by this user: change its mode, or open it with read_only=True."
         )
-    # Before the first connection. If another file is there by then, the first commit raises an error.
+    # Before the first connection. If another file is there by then, the first commit raises an
+    # error.
     found_there = os.stat(path)
     with ExitStack() as opened:
         turns = Turnstile(path)
@@ -334,7 +347,9 @@ def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:
 
 
 def _nobody_can_write_beside(path: Path) -> bool:
-    """True if the folder cannot be written and no log is there: SQLite cannot make its index then, nor needs it."""
+    """True if the folder cannot be written and no log is there: SQLite cannot make its index then,
+    nor needs it.
+    """
     log = Path(f"{path}-wal")
     return not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
 
@@ -346,7 +361,9 @@ def _close_unwanted(opening: asyncio.Future[SqliteFile]) -> None:
 
 
 def _in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Run work in a thread of its own: those of the event loop may all be busy with calls of the application."""
+    """Run work in a thread of its own: those of the event loop may all be busy with calls of the
+    application.
+    """
     pool = ThreadPoolExecutor(1, thread_name_prefix="memoranda-file")
     try:
         return asyncio.get_running_loop().run_in_executor(pool, work)

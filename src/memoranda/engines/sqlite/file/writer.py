@@ -1,4 +1,6 @@
-"""The one Python thread that writes a file, and the turns by which several processes write it in order."""
+"""The one Python thread that writes a file, and the turns by which several processes write it in
+order.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,12 @@ if sys.platform != "win32":  # On Windows, processes wait as SQLite does.
 
 
 class Turnstile:
-    """The turns of processes to write: two advisory locks, one for the writing process, one for the next in line.
+    """The turns of processes to write: two advisory locks, one for the writing process, one for the
+    next in line.
 
-    A turn protects nothing: SQLite's own lock guards the file. So a process that gets no turn in time
-    goes on without one, as programs without turns do. The system frees both locks when a process dies.
+    A turn protects nothing: SQLite's own lock guards the file. So a process that gets no turn in
+    time goes on without one, as programs without turns do. The system frees both locks when a
+    process dies.
     """
 
     def __init__(self, book: Path) -> None:
@@ -33,14 +37,17 @@ class Turnstile:
         self._wanted = False
         self._mine = False
         self._closed = False
-        #: The thread that waits in the system call if the turn is not free: that wait has no time limit.
+        #: The thread that waits in the system call if the turn is not free: that wait has no time
+        #: limit.
         self._doorman: threading.Thread | None = None
         self._queueing = False
         #: How often the turn was not free at once.
         self.waits = 0
 
     def take(self, seconds: float) -> bool:
-        """Wait for this process's turn to write; False if it did not come in time, or the system has no such locks."""
+        """Wait for this process's turn to write; False if it did not come in time, or the system
+        has no such locks.
+        """
         with self._state:
             if self._locks is None:
                 return False
@@ -61,7 +68,9 @@ class Turnstile:
                 fcntl.flock(self._locks[1], fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Wake those who wait for the turn, and close the lock files, or let the thread that waits for them do so."""
+        """Wake those who wait for the turn, and close the lock files, or let the thread that waits
+        for them do so.
+        """
         with self._state:
             self._closed = True
             self._state.notify_all()
@@ -104,7 +113,9 @@ class Turnstile:
                 self._queue_up(self._locks)
 
     def _queue_up(self, locks: tuple[int, int]) -> None:
-        """Wait for the turn with our own state unlocked; release it if nobody here wants it any more."""
+        """Wait for the turn with our own state unlocked; release it if nobody here wants it any
+        more.
+        """
         following, turn = locks
         self._queueing = True
         self._state.release()
@@ -188,7 +199,8 @@ class Writer:
         #: The file that was at the path when it was opened.
         self._opened = opened
         self._intake = Intake(connector.path)
-        #: The call that ended the gathering and is not part of the group: one that runs alone, or the end.
+        #: The call that ended the gathering and is not part of the group: one that runs alone, or
+        #: the end.
         self._aside: list[Call | None] = []
         self._last_group = 0
         self._last_commit_seconds = 0.0
@@ -211,7 +223,8 @@ class Writer:
                 try:
                     self._in_turn(group)
                 except BaseException as exc:
-                    # Even the rollback failed: nothing counts as committed, and this thread cannot continue.
+                    # Even the rollback failed: nothing counts as committed, and this thread cannot
+                    # continue.
                     for unsure in group:
                         unsure.refuse(exc, self._connector.path)
                     raise
@@ -245,8 +258,9 @@ class Writer:
     def _gather(self, group: list[Call], patience: float) -> None:
         """Gather the waiting calls, and calls that are about to come.
 
-        Where the last group was larger, its callers are on their way back: they are waited for as long as the
-        fsync took that they would cause by themselves. A lone writer's last group was one: nothing waits.
+        Where the last group was larger, its callers are on their way back: they are waited for as
+        long as the fsync took that they would cause by themselves. A lone writer's last group was
+        one: nothing waits.
         """
         if not self._intake.calls and (not patience or len(group) >= self._last_group):
             return
@@ -270,7 +284,7 @@ class Writer:
         except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._connector.path)
 
-    # ── one commit ──────────────────────────────────────────────────────────────────────────────────────────────
+    # ── one commit ────────────────────────────────────────────────────────────────────────────────
 
     def _commit(self, group: list[Call], seconds: float) -> None:
         if not group:
@@ -296,7 +310,9 @@ class Writer:
         check_version(self._connection, self._version, self._connector.path)
 
     def _do_only(self, call: Call, seconds: float) -> None:
-        """Do the only call of a transaction; if it fails, roll back. It needs no savepoint, which copies each page it changes."""
+        """Do the only call of a transaction; if it fails, roll back. It needs no savepoint, which
+        copies each page it changes.
+        """
 
         def begin_again() -> None:
             self._connection.execute("ROLLBACK")
@@ -310,7 +326,9 @@ class Writer:
                 self._connection.execute("ROLLBACK")
 
     def _do_within(self, call: Call) -> None:
-        """Do one call of a group that commits together; if it fails, only this call is rolled back."""
+        """Do one call of a group that commits together; if it fails, only this call is rolled
+        back.
+        """
         connection = self._connection
         connection.execute("SAVEPOINT operation")
         try:
@@ -318,7 +336,8 @@ class Writer:
         except BaseException as exc:  # whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._connector.path)
             if not connection.in_transaction:
-                # If the disk is full or fails, SQLite rolls back the whole transaction, including the others' operations.
+                # If the disk is full or fails, SQLite rolls back the whole transaction, including
+                # the others' operations.
                 raise _undone_by(exc) from exc
             connection.execute("ROLLBACK TO operation")
         connection.execute("RELEASE operation")

@@ -22,7 +22,8 @@ ORDER: Final = frozenset({"instruction"})
 NOTE: Final = frozenset({"remember"})
 #: What somebody is, where, and from where: ended by "I'm not …".
 BEING: Final = frozenset({"work", "diet", "family", "origin", "home", "moved", "name", "nickname"})
-#: What somebody does for a time: ended by "I'm done with …". Health and allergies need words of their own.
+#: What somebody does for a time: ended by "I'm done with …". Health and allergies need words of
+#: their own.
 PASSING: Final = frozenset(
     {"likes", "diet", "language", "possession", "instruction", "home", "moved"}
 )
