@@ -192,8 +192,10 @@ class DataColumn:
     def _found_at(self, path: Path) -> Iterator[tuple[int, Any]]:
         """Yield the rows that have a value at a path, ascending, with the value."""
         if path == _SCHEMA:
-            rows = np.flatnonzero(self._schemas != None).tolist()  # noqa: E711
-            known = ((row, self._schemas[row]) for row in rows)
+            known = (
+                (row, self._schemas[row])
+                for row in np.flatnonzero(self._schemas != None).tolist()  # noqa: E711
+            )
         else:
             # A text without the last key has no value at the path, and need not be parsed.
             key = to_json(path[-1]).decode() if path else ""
