@@ -1,1 +1,3 @@
-"""How Memoranda is extended: an operation, and a door for callers of another kind."""
+"""How Memoranda is extended: an operation, a door for callers of another kind, and an engine for
+another database.
+"""

@@ -7,13 +7,14 @@ from __future__ import annotations
 from tools.gate.changes import read_change
 
 #: Paths whose changes ask for the tests that are marked `again`: on the rehearsed engine, in
-#: partitions, on MongoDB and over HTTP.
+#: partitions, on MongoDB, over HTTP, and on the example of an engine.
 AGAIN_COVERS = [
     *(
         f"src/memoranda/{name}"
         for name in "storage engines client access service compatible wire door.py".split()
     ),
     "conformance",
+    "examples/extending",
     "tests/engines",
     "tests/client",
 ]
