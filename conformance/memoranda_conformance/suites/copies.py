@@ -222,6 +222,13 @@ class MovingSuite(Suite):
         await another.end_arrival(COPY)
         assert await another.vector_sets() == []
 
+    async def test_jobs_about_an_engines_own_files_and_tables_are_not_copied(
+        self, engine: Engine
+    ) -> None:
+        for kind in (*OWN_UPKEEP, "embed"):
+            await engine.put(JobDraft(kind, "x"), START)
+        assert [job.kind for job in (await engine.book_frame()).jobs] == ["embed"]
+
 
 async def _jobs(engine: Engine) -> list[Job]:
     return [job for job in await engine.jobs(None, 100) if job.kind not in OWN_UPKEEP]
