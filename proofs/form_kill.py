@@ -103,7 +103,7 @@ def _compared(folder: Path, kills: int, seed: str, manner: Manner) -> _Yard:
     asyncio.run(calm.run(0, disturbed.days))
     found, wanted = asyncio.run(disturbed.records_as_texts()), asyncio.run(calm.records_as_texts())
     if differing := differences(found, wanted):
-        raise Misformed(f"{len(differing)} records differ: {differing[0]}")
+        raise Misformed(f"{len(differing)} records differ: {'; '.join(differing[:2])}")
     disturbed.held = found.total()
     disturbed.judge()
     return disturbed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from uuid import UUID
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model import changes as c
 from memoranda.model.book_rows import EntryPiece, PieceKind
+from memoranda.model.items import Item, PutItem, expiry_of
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.passages import Use
@@ -22,6 +23,8 @@ from memoranda.ports import Engine
 from memoranda_conformance.builders import (
     ANN,
     BEN,
+    FOR_A,
+    FOR_B,
     ROOMY,
     START,
     a_memory,
@@ -47,6 +50,8 @@ NAMESAKES = (
 )
 #: Whoever is erased in the end, and nobody else with them.
 ENDING = Owner(id="annabel")
+#: Whoever has one of each that a limit counts, and may have no more.
+FULL = Owner(id="full")
 _FEWEST, _MOST = 20, 60
 _MEMORIES, _MESSAGES = frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE})
 
@@ -86,6 +91,12 @@ async def among_namesakes(pair: Pair, working: Working) -> None:
         )
         said = a_message(BEN, thread.id, "tea", START, id=working._world.fresh())
         await _write(pair, BEN, c.OpenThread(thread), c.Append(thread.id, (said,), (b"",)))
+    for audience in (FOR_A, FOR_B):
+        # What moves to one agent's shelf is not on another's.
+        moved = a_memory(BEN, f"for {audience.agent}", START, id=working._world.fresh())
+        await _write(pair, BEN, c.Remember(moved, b""))
+        await _write(pair, BEN, c.ChangeAudience(moved.id, audience))
+    await _at_limits(pair, working)
     # It was removed by age; nobody else may forget it again.
     await _write(pair, BEN, c.MarkFormed(thread.id, 1, None))
     await pair.same(partial(erase, Target(BEN, WHOLE, Actor(), (said.id,), ageing=True)))
@@ -102,6 +113,50 @@ async def among_namesakes(pair: Pair, working: Working) -> None:
             tenant=owner.tenant, owner=owner, agent=agent, day=date(2025, 3, 1), task="form", model="p:m", price=price
         )  # fmt: skip
         await pair.same(partial(_note, spent))
+
+
+async def _at_limits(pair: Pair, working: Working) -> None:
+    """Fill an owner to limits that would give way, or would be reached, if another's records counted."""
+
+    def memory(owner: Owner, text: str, **fields: Any) -> c.Remember:
+        return c.Remember(a_memory(owner, text, START, id=working._world.fresh(), **fields), b"")
+
+    def item(owner: Owner, name: str, ttl: float | None = None) -> PutItem:
+        made = Item(
+            id=working._world.fresh(),
+            owner=owner,
+            namespace=("a",),
+            name=name,
+            value="tea",
+            created_at=START,
+            updated_at=START,
+            ttl=ttl,
+            expires_at=expiry_of(ttl, START),
+        )
+        return PutItem(made, b"", None)
+
+    later = START + timedelta(minutes=1)
+    put_away = memory(ANN, "put away")
+    brief: list[c.Change] = [
+        memory(ANN, "for a moment", expires_at=START + timedelta(seconds=1)),
+        item(ANN, "x", 1.0),
+    ]
+    await _write(pair, ANN, put_away, *brief)
+    await _write(pair, ANN, c.Archive(put_away.memory.id, 1, "so"))
+    own = memory(FULL, "own")
+    await _write(pair, FULL, own, item(FULL, "x"))
+    one_each = ROOMY.model_copy(
+        update={
+            "memories_per_owner": 1,
+            "items_per_owner": 1,
+            "archived_per_owner": 1,
+            "at_capacity": "reject",
+        }
+    )
+    more = (memory(FULL, "one more"), item(FULL, "y"), c.Archive(own.memory.id, 1, "so"))
+    for change in more:
+        batch = c.Batch(FULL, WHOLE, Actor(), later, (change,), one_each)
+        await pair.same(partial(apply, batch))
 
 
 async def _use(owner: Owner, view: View, uses: dict[UUID, Use], number: int, engine: Engine) -> int:

@@ -53,6 +53,7 @@ _BY_STATEMENT = {
             "set_derived",
             "free_slots",
             "unlink",
+            "unlink_some",
             "mark_records",
         ),
         *(
@@ -116,6 +117,7 @@ _BY_NAME = {
     "job_of: j.owner = o.no": "it is asked with the id of a thread that was found as the owner's own",
     "recount_shelves_of_owner: s.owner = ?": "to count the shelves of others again changes nothing",
     "recount_shelves_of_owner: r.shelf = s.no": "these programs seldom import an owner whole; every engine's suite verifies such books",
+    "recount_held: owner = owners.no": "these programs import no owner whole; every engine's suite verifies such books",
     "find_owner: erased_at IS NULL": _NAMELESS,
     "lock_owner: erased_at IS NULL": _NAMELESS,
     "visible_shelves: o.erased_at IS NULL": _NAMELESS,

@@ -39,9 +39,11 @@ from tests.engines.random_runs import AUDIENCES, OWNERS, an_item, episode, exper
 
 GROUPS = Audience.of_groups(["g1", "g2"])
 VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
-TIGHT = Limits(writes_per_run=2, memories_per_owner=4, at_capacity="evict_oldest")
-STRICT = Limits(writes_per_run=3, memories_per_owner=4, at_capacity="reject")
-EACH = Limits(writes_per_run=3, memories_per_agent=2)
+TIGHT = Limits(
+    writes_per_run=2, memories_per_owner=4, at_capacity="evict_oldest", archived_per_owner=1
+)
+STRICT = Limits(writes_per_run=3, memories_per_owner=4, at_capacity="reject", items_per_owner=2)
+EACH = Limits(writes_per_run=3, memories_per_agent=2, items_per_owner=1)
 TEXTS = ("likes tea", "Likes  tea.", "likes gin", "tea ☕ für 2", "100% _")
 
 
@@ -257,6 +259,7 @@ class World:
             sources=tuple(dict.fromkeys(sources)),
             pinned=dice.rarely(),
             valid_from=dice.pick((None, None, START)),
+            expires_at=dice.pick((None, None, None, self.now + timedelta(seconds=3))),
             supersedes=dice.pick(((), (), (self.some(dice, owner, "memory"),))),
             external_id=dice.pick((None, None, None, "m1", "m2")),
             id=self.some(dice, owner, "memory", "thread") if dice.rarely(30) else self.fresh(),
@@ -276,6 +279,8 @@ class World:
             c.Confirm(memory, self.any_of(dice, owner)),
             c.Amend(memory, amended),
             c.ChangeAudience(memory, dice.pick(AUDIENCES)),
+            c.Archive(memory, 1 + dice.number(3), "so"),
+            c.Restore(memory),
         )
         return dice.pick(changes)
 
