@@ -70,7 +70,9 @@ _SHARING = """owner's view (as_owner=True) may do that"
         )
     if (yield from protected_from_act(state, memory)):"""
 _LIMITED = "not principal.is_limited"
-_NAMED = "principal.agents is not None and owner.id in principal.agents"
+_NAMED = """
+                and principal.agents is not None
+                and owner.id in principal.agents"""
 _TRUST = "Trust.ASSISTANT if is_agents and not self._is_person(owner) else Trust.USER"
 MUTANTS = (
     _guard("role", "if principal.role < verb.role:", "if False:"),
@@ -106,11 +108,11 @@ MUTANTS = (
         "return True",
         "kind_of_owner",
     ),
-    _guard("agents as owners", f"return {_LIMITED} and {_NAMED}", "return True", "kind_of_owner"),
+    _guard("agents as owners", f"{_LIMITED}{_NAMED}", "True", "kind_of_owner"),
     _guard(
         "agents of limited credentials",
-        f"return {_LIMITED} and {_NAMED}",
-        f"return {_NAMED}",
+        f"{_LIMITED}{_NAMED}",
+        f"True{_NAMED}",
         "kind_of_owner",
     ),
     _guard("agent of a credential", '(given["agent"],) = agents', "pass", "unnamed"),
@@ -163,8 +165,8 @@ MUTANTS = (
     _decision(
         "trust of acts",
         protection,
-        "Trust.ASSISTANT, state.batch.actor.trust)",
-        "Trust.ASSISTANT, Trust.OPERATOR)",
+        "            state.batch.actor.trust,\n        )",
+        "            Trust.OPERATOR,\n        )",
         (memory_changes, "protected_from_act"),
     ),
     _decision(
