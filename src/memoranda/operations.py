@@ -156,6 +156,11 @@ _NAMING: Mapping[str, Names] = {
 }
 
 
+def first_paragraph(documented: object) -> str:
+    """Return the first paragraph of something's documentation, on one line."""
+    return " ".join((documented.__doc__ or "").partition("\n\n")[0].split())
+
+
 @dataclass(frozen=True)
 class Operation:
     """One operation that a caller from outside may ask for; its arguments and its words are those
@@ -204,7 +209,7 @@ class Operation:
     @cached_property
     def summary(self) -> str:
         """The first paragraph of its documentation, on one line."""
-        return " ".join((self.function.__doc__ or "").partition("\n\n")[0].split())
+        return first_paragraph(self.function)
 
     @cached_property
     def reads(self) -> bool:

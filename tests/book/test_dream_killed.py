@@ -98,7 +98,11 @@ def test_a_night_killed_at_any_step_is_whole_and_done_once(place: Path | str) ->
             assert await _held(book) == dict.fromkeys(_OWNERS, (3, 1))
             (one,) = await book.dreams.schedules()
             assert one.state == "PENDING" and one.next_at > now
-            assert (await book.admin.verify()).faults == ()
+
+    async def verify() -> None:
+        async with _opened(place, "verified", lambda: _LATER) as book:
+            found = await book.admin.verify(whole=True)
+            assert found.faults == () and found.records > 0
 
     for killed_at in range(100):
         # A tenant of its own for each kill: to make a book takes longer than a night.
@@ -112,3 +116,4 @@ def test_a_night_killed_at_any_step_is_whole_and_done_once(place: Path | str) ->
             break
         assert process.exitcode == -signal.SIGKILL
     assert killed_at > 12
+    asyncio.run(verify())

@@ -21,7 +21,7 @@ from memoranda.mcp_server.agent_tools import ANNOTATIONS, AdminTools, AgentTools
 from memoranda.model.forming_results import FormingReport
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message
-from memoranda.operations import Operation
+from memoranda.operations import Operation, first_paragraph
 from memoranda.wire.verb_shapes import wire_name
 
 _WIDTH = 110
@@ -122,7 +122,7 @@ def results() -> str:
 
 
 def _first(of: Any) -> str:
-    return " ".join((of.__doc__ or "").strip().partition("\n\n")[0].split()).replace("``", "`")
+    return first_paragraph(of).replace("``", "`")
 
 
 def _attributes(of: type) -> str:
@@ -221,7 +221,6 @@ def compatible() -> str:
                 path = getattr(route, "path", "").rstrip("/")
                 if (method, path) not in seen:
                     seen.add((method, path))
-                    told = getattr(route, "endpoint", print).__doc__ or ""
-                    words = " ".join(told.partition("\n\n")[0].split())
+                    words = first_paragraph(getattr(route, "endpoint", print))
                     rows.append(f"| `{method} {path}` | {words} |")
     return "\n".join(rows)

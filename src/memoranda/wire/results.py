@@ -28,6 +28,7 @@ from memoranda.model.ledger import Ignored
 from memoranda.model.query import BookFacts, Filter, Hit, Hits, MissingHit
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.redactions import Telling
+from memoranda.operations import first_paragraph
 from memoranda.storage.rows import CLASS_OF
 from memoranda.text.excerpts import find_excerpt
 from memoranda.text.origins import said_at, said_by
@@ -221,12 +222,8 @@ def _named(known: dict[str, Json], kind: type, make: Callable[[], Json]) -> Json
     name = kind.__name__
     if name not in known:
         known[name] = {}  # for a class that holds itself
-        known[name] = {"title": name, "description": _first_sentence(kind), **make()}
+        known[name] = {"title": name, "description": first_paragraph(kind), **make()}
     return {"$ref": COMPONENTS + name}
-
-
-def _first_sentence(kind: type) -> str:
-    return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
 
 
 class _Fielded:
