@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import InvalidInput
-from memoranda.mcp_server.agent_tools import ShortIds
+from memoranda.mcp_server.agent_tools import ShortIds, short
 from memoranda.mcp_server.asker import Asker, Whose
 from tests.mcp_server.asked_tools import asking
 
@@ -35,7 +35,7 @@ async def test_every_tool_says_what_it_changes_and_what_it_returns(book):
 async def test_what_is_remembered_is_recalled_explained_corrected_and_forgotten(book):
     async with asking(book) as tools:
         kept = await tools("remember", content="Ann deploys on Fridays", key="deploy day")
-        assert len(kept["id"]) == 8
+        assert 8 <= len(kept["id"]) < 20
         newer = await tools("remember", content="Ann deploys on Mondays", replaces=kept["id"])
         found = (await tools("recall", query="when does Ann deploy?"))["found"]
         assert found[0]["terms"].startswith("words ")
@@ -103,6 +103,16 @@ async def test_a_short_id_is_found_by_another_session(book):
         kept = await one("remember", content="Ann likes tea")
     async with asking(book) as other:
         assert (await other("why", id=f"[{kept['id'].upper()}]"))["text"] == "Ann likes tea"
+
+
+def test_a_short_id_never_reads_as_a_number():
+    # Inspector sends 96466e85 as 9.6466e+89.
+    for digits in ("0198c2d47d617f7a8f6f3a3c96466e85", "0198c2d47d617f7a8f6f3b3412345678"):
+        id = UUID(digits)
+        with pytest.raises(ValueError):
+            float(short(id))
+        assert digits.endswith(short(id))
+    assert short(UUID("0198c2d47d617f7a8f6f3a3a4a1b2c3d")) == "4a1b2c3d"
 
 
 async def test_a_short_id_that_stands_for_two_records_is_refused_with_both():

@@ -30,6 +30,8 @@ from memoranda.text.origins import origin
 #: The first digits of an id are its time, so that records of one minute share them; the last ones are random.
 _DIGITS: Final = 8
 _SHORT: Final = re.compile(r"[0-9a-f]{4,31}")
+#: Some clients send an argument that reads as a number as one: 12e45678 would arrive as infinity.
+_NUMBER: Final = re.compile(r"\d+(?:e\d+)?")
 #: The ids that were shown last are known; another one is looked for in the newest records, in pages.
 _KNOWN: Final = 10_000
 _PAGE: Final = 1000
@@ -37,8 +39,9 @@ _PAGES: Final = 20
 
 
 def short(id: UUID) -> str:
-    """Return the short form of an id."""
-    return id.hex[-_DIGITS:]
+    """Return the short form of an id, which never reads as a number."""
+    ends = (id.hex[-digits:] for digits in range(_DIGITS, len(id.hex)))
+    return next((end for end in ends if not _NUMBER.fullmatch(end)), str(id))
 
 
 class ShortIds:
