@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -216,6 +217,38 @@ async def test_contradictions_are_seen_by_those_who_read_both(book: Book, days: 
     assert (await book.dreams.run("ana")).contradictions == (one,)
     await book.memories.retract("ana", german, as_owner=True)
     assert await book.dreams.contradictions("ana", as_owner=True) == []
+
+
+async def test_statements_without_a_key_contradict_where_only_their_value_differs(
+    book: Book, days: Days
+) -> None:
+    async def say(text: str, **more: Any) -> UUID:
+        return (await book.remember("ana", text, **{"cardinality": "one", **more})).id
+
+    rome = await say("Lives in Rome")
+    oslo = await say("Lives in Oslo.", agent="b")
+    keyed = await say("Lives in New York", key="home")
+    young, old = await say("Is 41 years old"), await say("Is 42 years old")
+    for text in ("Works at Acme", "Works as a clerk", "Birthday of Ann is in June"):
+        await say(text)
+    await say("Birthday of Eve is in June")
+    await say("Lives in Bern", subject="Eve")
+    await say("Lives in Kiel", applies_when="on weekends")
+    for text in ("Plays chess at school", "Plays chess at home"):
+        await say(text, cardinality="many")
+    found = await book.dreams.contradictions("ana", as_owner=True)
+    assert {(one.key, one.shared, one.ids) for one in found} == {
+        (None, "lives in …", (keyed, oslo, rome)),
+        (None, "is … years old", (old, young)),
+    }
+    assert [one.ids for one in await book.dreams.contradictions("ana", agent="c")] == [
+        (old, young),
+        (keyed, rome),
+    ]
+    assert [one.ids for one in (await book.about("ana", agent="c")).contradictions] == [
+        (old, young),
+        (keyed, rome),
+    ]
 
 
 async def test_the_newest_value_supersedes_only_where_all_its_readers_read_it(

@@ -52,8 +52,8 @@ class Dreams(Part[W]):
 
     @offer(Role.VIEWER, "GET /contradictions", command="dream")
     async def contradictions(self, owner: str | Owner, **who: Unpack[Who]) -> list[Contradiction]:
-        """Return the keys under which this view reads different values, each with the memories, the
-        newest first.
+        """Return where this view reads several values though one holds at a time, under one key or
+        in statements that differ in their value only, each with the memories, the newest first.
         """
         services = self._services
         party, view = owner_named(owner, services.tenant), as_view(who)

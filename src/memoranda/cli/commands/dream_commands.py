@@ -75,7 +75,7 @@ def _print(printer: Printer, report: DreamReport, found: Mapping[UUID, Record]) 
         printer.table(columns, rows)
     for one in report.contradictions:
         printer.say(
-            f"{one.key}{f' of {one.subject}' if one.subject else ''} has several values, the newest first:"
+            f"{one.key or one.shared!r}{f' of {one.subject}' if one.subject else ''} has several values, the newest first:"
         )
         for id in one.ids:
             printer.labelled(
