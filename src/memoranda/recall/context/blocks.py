@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -147,8 +146,7 @@ class EntryWriter:
             *([mark] if mark else []),
         ]
         order = (message.observed_at, message.thread.int, message.seq)
-        entry = self._entry(message, label, message.content, order, hit=hit)
-        return replace(entry, role=_role(message))
+        return self._entry(message, label, message.content, order, hit=hit, role=_role(message))
 
     def _entry(
         self,
@@ -159,17 +157,17 @@ class EntryWriter:
         *,
         newest_last: bool = False,
         hit: Hit | None = None,
+        role: str = "",
     ) -> ContextEntry:
-        part = None if hit is None else AnsweringPart(text, hit.words, hit.near_words)
         label = in_brackets(", ".join(labels))
         head = f"- [{label}] "
-        line, tokens, cut = self._cut(head, text, part, newest_last=newest_last)
+        line, tokens, cut = self._cut(head, text, hit, newest_last=newest_last)
         return ContextEntry(
-            record.id, record.type, line, order, tokens, cut, label, line[len(head) :]
+            record.id, record.type, line, order, tokens, cut, label, line[len(head) :], role
         )
 
     def _cut(
-        self, head: str, text: str, part: AnsweringPart | None, *, newest_last: bool
+        self, head: str, text: str, hit: Hit | None, *, newest_last: bool
     ) -> tuple[str, int, bool]:
         """Cut a line to the longest length allowed; return it with its number of tokens, and True
         if it was cut.
@@ -178,9 +176,12 @@ class EntryWriter:
         newest stands at the end.
         """
         length, whole = len(text), len(text)
+        part: AnsweringPart | None = None
         if length > self._longest * _CHARACTERS_A_TOKEN:
             length = self._longest * _CHARACTERS_A_TOKEN
         while True:
+            if hit is not None and part is None and length < whole:
+                part = AnsweringPart(text, hit.words, hit.near_words)
             shown = text if length == whole else _part(text, length, part, newest_last=newest_last)
             line = head + fenced(shown)
             tokens = self._count(line + "\n")
