@@ -6,7 +6,19 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from functools import cached_property
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+    cast,
+    overload,
+)
 
 import typing_extensions
 
@@ -17,6 +29,18 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 _OWNER = "/v1/owners/{owner}"
+
+#: The name of each function that is declared → where it is, on a book or a thread.
+_PLACES: Final[dict[str, list[str]]] = {}
+_MOST_PLACES: Final = 4
+#: Names that other libraries give to an operation.
+_OTHER_NAMES: Final = {
+    **dict.fromkeys(("add", "save", "store", "insert", "create"), "remember"),
+    **dict.fromkeys(("search", "query", "find", "retrieve"), "recall"),
+    **dict.fromkeys(("delete", "remove", "erase"), "forget"),
+    **dict.fromkeys(("get_all", "list_all", "all"), "list"),
+    **dict.fromkeys(("edit", "set", "modify"), "update"),
+}
 
 
 class Role(IntEnum):
@@ -60,6 +84,18 @@ class Part(Generic[W]):
 
     __slots__ = ()
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where an operation is that is looked for in another part, or under another
+            name.
+            """
+            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            places = [*_PLACES.get(_OTHER_NAMES.get(name, ""), ())[:1], *_PLACES.get(name, ())]
+            if places:
+                told += f"; there is {', '.join(places[:_MOST_PLACES])}"
+            raise AttributeError(told, name=name, obj=self)
+
 
 class Offered(Protocol[P, R]):
     """An operation as type checkers see it; when the program runs it is the function itself."""
@@ -96,6 +132,11 @@ def top(
     part: str, operation: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]
 ) -> Offered[P, R]:
     """Offer an operation of a part on the book itself, under the same name."""
+    name = operation.__name__
+    _PLACES[name] = [
+        f"book.{name}",
+        *(one for one in _PLACES[name] if one != f"book.{part}.{name}"),
+    ]
     return cast(Offered[P, R], _Top(part, operation))
 
 
@@ -227,6 +268,14 @@ class Operation:
         return self.name.startswith("thread.")
 
 
+def _note_place(function: Any) -> None:
+    of = function.__qualname__.partition(".")[0].lower()
+    place = {"threadhandle": "thread", "bookoperations": "book"}.get(of, f"book.{of}")
+    places = _PLACES.setdefault(function.__name__, [])
+    # Records of every type are what is most often meant.
+    places.insert(0 if of == "records" else len(places), f"{place}.{function.__name__}")
+
+
 def offer(
     role: Role,
     route: str,
@@ -251,6 +300,7 @@ def offer(
     path = path if path.startswith("/v1/") else _OWNER + path
 
     def declare(function: Any) -> Any:
+        _note_place(function)
         function.declared = Operation(
             name="",
             role=role,
@@ -283,6 +333,7 @@ def no_offer(reason: str) -> Keeping:
     """Declare that no caller from outside has a function, and why."""
 
     def declare(function: Any) -> Any:
+        _note_place(function)
         function.declared = reason
         return function
 

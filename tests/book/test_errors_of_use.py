@@ -119,3 +119,21 @@ async def test_vectors_that_are_no_numbers_are_named(tmp_path: Path) -> None:
     async with memoranda.open(tmp_path / "book.db", embed=Broken()) as book:
         receipt = await book.remember("ana", "Likes tea", wait_for="embedded")
         assert "NaN or infinite numbers in 1 of 1 vectors" in receipt.no_vectors_because
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "told"),
+    [
+        ("", "add", "book.remember"),
+        ("", "search", "book.recall"),
+        ("memories", "list", "book.records.list"),
+        ("memories", "delete", "book.forget"),
+    ],
+)
+async def test_an_operation_that_is_elsewhere_is_named(
+    book: memoranda.Book, place: str, name: str, told: str
+) -> None:
+    part = getattr(book, place) if place else book
+    with pytest.raises(AttributeError, match=rf"no attribute '{name}'; there is {told}\b"):
+        getattr(part, name)
+    assert not hasattr(book, "_unknown")
