@@ -31,6 +31,7 @@ from memoranda_conformance.suites.stores.items import ItemSuite
 from memoranda_conformance.suites.stores.person import PersonSuite
 from memoranda_conformance.suites.stores.restrictions import RestrictionSuite, ServiceRowSuite
 from memoranda_conformance.suites.threads import ThreadSuite
+from memoranda_conformance.suites.together import TogetherSuite
 from memoranda_conformance.suites.undo import TakenBackSuite, UndoSuite
 from memoranda_conformance.suites.vectors import VectorSuite
 from memoranda_conformance.suites.visibility import TrustSuite, VisibilitySuite
@@ -51,6 +52,7 @@ class StoreSuite(
     UndoSuite,
     TakenBackSuite,
     OtherSuite,
+    TogetherSuite,
     GroundsSuite,
     AgeingSuite,
     ConfirmationSuite,

@@ -61,10 +61,15 @@ class Door:
         era: UUID | None = None,
         note: Mapping[str, Any] | None = None,
         dry_run: bool = False,
+        also: tuple[Owner, Sequence[c.Change]] | None = None,
     ) -> Receipt:
         """Check changes, compute their search terms, and apply all of them or none; with
         ``dry_run`` only decide them.
+
+        ``also`` has changes to what another owner has for all users, in the same transaction.
         """
+        own = len(changes)
+        changes = (*changes, *(also[1] if also else ()))
         if operation is not None:
             _check_operation(operation)
         if self.secrets == "mask":
@@ -76,7 +81,7 @@ class Door:
             view=view,
             actor=actor,
             at=self.clock(),
-            changes=tuple(ready),
+            changes=tuple(ready[:own]),
             limits=self.limits,
             jobs=jobs,
             expect=expect,
@@ -88,6 +93,7 @@ class Door:
             era=era,
             note=note or {},
             dry_run=dry_run,
+            also=also and (also[0], tuple(ready[own:])),
         )
         with telemetry.span("write"):
             receipt = await self._records.apply(batch)

@@ -172,6 +172,9 @@ class Names(Enum):
     #: Any users: only a credential that opens all of them may reach such an operation, which is
     #: about no owner.
     USERS = "users"
+    #: Nobody, but what it gives serves all users: only a credential that opens all of them may pass
+    #: it.
+    ALL_USERS = "all users"
     NOBODY = "nobody"
 
 
@@ -246,6 +249,11 @@ class Operation:
     def agent_arguments(self) -> tuple[str, ...]:
         """The names of the arguments beside ``agent`` that name an agent."""
         return tuple(name for name, whom in self.names.items() if whom is Names.AGENT)
+
+    @cached_property
+    def for_all_users(self) -> tuple[str, ...]:
+        """The names of the arguments that give what serves all users."""
+        return tuple(name for name, whom in self.names.items() if whom is Names.ALL_USERS)
 
     @cached_property
     def summary(self) -> str:

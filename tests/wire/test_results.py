@@ -192,6 +192,9 @@ async def of_forgetting(ask: Crossing, memory: Any) -> None:
 async def of_documents(ask: Crossing) -> None:
     await ask("profiles.put", "ann", {"name": "Ann", "age": 30}, as_owner=True)
     await ask("profiles.patch", "ann", {"home": "Lyon"})
+    line = {"field": "heuristics", "line": "Be brief"}
+    saved = {"memories": [{"content": "bakes"}], "experience": [line], "agent": "guide"}
+    await ask("records.save", "ann", profile={"age": 31}, **saved)
     for name in ("get", "documents", "report"):
         await ask(f"profiles.{name}", "ann", as_owner=True)
     run = await ask(

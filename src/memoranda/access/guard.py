@@ -47,7 +47,11 @@ class Guard:
         verb, owner, given = self._checked(name, arguments)
         writes = self.principal.role >= Role.EDITOR
         caller = Caller(
-            self.principal.noted_as(owner), self._surface, self._most_trust(owner, given), writes
+            self.principal.noted_as(owner),
+            self._surface,
+            self._most_trust(owner, given),
+            writes,
+            opens_all=not self.principal.is_limited,
         )
         before = CALLER.set(caller)
         try:
@@ -146,6 +150,11 @@ class Guard:
             wanted = verb.of_the_person or "erasing everything, or from backups,"
             raise NotAllowed(
                 f"{verb.name}: {wanted} needs the person's or an administrator's credential"
+            )
+        if principal.is_limited and any(given.get(word) for word in verb.for_all_users):
+            named = " and ".join(verb.for_all_users)
+            raise NotAllowed(
+                f"{named}: it serves all users, and this credential opens only some of them"
             )
         self._check_readers(verb, given)
         self._check_audience(given.get("audience"))

@@ -104,10 +104,10 @@ def _count(record: Record) -> int:
 
 
 async def seen_receipt(records: Records, owner: Owner, view: View, receipt: Receipt) -> Receipt:
-    """Return an operation's receipt with the records that a view sees."""
+    """Return an operation's receipt with the records that a view sees, and what agents learnt."""
     if view.whole:
         return receipt
-    seen = await records.get(owner, view, receipt.ids())
+    seen = {*(await records.get(owner, view, receipt.ids())), *receipt.ids(RecordType.EXPERIENCE)}
     return replace(
         receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=()
     )

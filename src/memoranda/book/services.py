@@ -357,6 +357,7 @@ class Services:
         request: Sequence[Any],
         operation: str | None,
         expect: Mapping[UUID, int] | None = None,
+        also: tuple[Owner, Sequence[Change]] | None = None,
     ) -> Receipt:
         """Write changes through the door. The same operation id with the same request is applied
         once.
@@ -371,6 +372,7 @@ class Services:
             request=[*request, {str(id): version for id, version in versions.items()}],
             operation=operation,
             expect=Expect(versions=versions),
+            also=also,
         )
 
     async def remember(
@@ -386,6 +388,23 @@ class Services:
     ) -> Receipt:
         """Write statements through the door (the checks that every write passes): all or none."""
         waiting = as_wait(wait_for)
+        changes = await self.remembered(owner, view, statements, audience, run)
+        if not changes:
+            raise InvalidInput("statements: none given; give at least one", field="statements")
+        request = ["remember", list(statements), str(audience), run]
+        writing = self.write(owner, view, changes, request, operation, expect)
+        return await self.stored(writing, statements, view, waiting)
+
+    async def remembered(
+        self,
+        owner: Owner,
+        view: View,
+        statements: Sequence[Mapping[str, Any]],
+        audience: str | Audience | None,
+        run: str | None,
+        what: str = "statements",
+    ) -> list[Remember]:
+        """Return the changes that store statements."""
         readers, common, now = as_audience(audience, view), None, self.door.clock()
         if readers is None and view.agent is not None:
             # Its own also if all agents may read its sources or its thread, unless the settings
@@ -398,20 +417,15 @@ class Services:
         ]
         memories = each(
             [draft for draft, _ in drafts],
-            "statements",
+            what,
             lambda draft: memory_of(draft, owner, view.agent, now),
         )
-        if not memories:
-            raise InvalidInput("statements: none given; give at least one", field="statements")
         if run is not None:
             as_text(run, "run")
-        changes = [
+        return [
             Remember(memory, audience=readers, run=run, common=common, unknown=unknown)
             for memory, (_, unknown) in zip(memories, drafts, strict=True)
         ]
-        request = ["remember", list(statements), str(audience), run]
-        writing = self.write(owner, view, changes, request, operation, expect)
-        return await self.stored(writing, statements, view, waiting)
 
     async def stored(
         self,

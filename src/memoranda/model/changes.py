@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
@@ -33,7 +33,7 @@ from memoranda.model.messages import (
     ThreadStatus,
 )
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.records import Audience, Limits, Owner, Record, View
+from memoranda.model.records import WHOLE, Audience, Limits, Owner, Record, View
 from memoranda.model.redactions import Redaction
 
 #: The most that is kept with a job, in characters of JSON.
@@ -389,6 +389,11 @@ class Undo:
 
     position: int
     with_dependents: bool = False
+    #: Of an operation that was applied at this moment, each record by itself: what was changed or
+    #: erased since stays, and is named.
+    applied_at: datetime | None = None
+    #: False: refuse an operation that also changed another owner's records.
+    others: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,3 +472,9 @@ class Batch:
     note: Mapping[str, Any] = field(default_factory=dict)
     #: Decide, and write nothing: the receipt says what would be done.
     dry_run: bool = False
+    #: Changes to another owner's records, applied in the same transaction or not at all.
+    also: tuple[Owner, tuple[Change, ...]] | None = None
+
+    def beside(self, owner: Owner, changes: Iterable[Change]) -> Batch:
+        """Return the same act's changes to what another owner has for all users."""
+        return Batch(owner, WHOLE, self.actor, self.at, tuple(changes), self.limits)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +16,7 @@ from uuid import UUID
 from memoranda.errors import NotFound
 from memoranda.first_use import dataclass
 from memoranda.model.language_models import Usage
-from memoranda.model.records import Owner, Record, RecordType, Trust, View
+from memoranda.model.records import Owner, OwnerKind, Record, RecordType, Trust, View
 from memoranda.model.redactions import Erasures as Erasures
 from memoranda.model.redactions import Redaction, Trace, Traces
 from memoranda.model.values import SIZE
@@ -104,6 +105,9 @@ AGED = "aged"
 #: The note of an entry that took parts out of messages: each message with the places, as the
 #: message was said.
 REDACTED = "redacted"
+#: The note of an entry whose operation also changed records of other owners: the kind and the id of
+#: each, and the position in that ledger.
+ALSO = "also"
 #: The note of an entry that hid records until somebody decides: true.
 HIDDEN = "hidden"
 
@@ -246,8 +250,20 @@ class Entry:
                 # was erased.
                 note = {**note, OPERATION: [note[OPERATION][0], NO_REQUEST]}
             return replace(self, lines=lines, ignored=ignored, note=note)
-        note = {name: value for name, value in self.note.items() if name != OPERATION}
+        note = {name: value for name, value in self.note.items() if name not in (OPERATION, ALSO)}
         return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind), note=note)
+
+
+def also_of(entry: Entry, tenant: str) -> list[tuple[Owner, int]]:
+    """Return the other owners whose records an operation changed, each with the position in that
+    ledger; an import may bring a note that no book wrote.
+    """
+    with suppress(ValueError, TypeError):
+        return [
+            (Owner(tenant=tenant, kind=OwnerKind(kind), id=id), int(position))
+            for kind, id, position in entry.note.get(ALSO, ())
+        ]
+    return []
 
 
 def aged_of(entry: Entry) -> dict[UUID, UUID]:

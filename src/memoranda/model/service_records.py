@@ -34,6 +34,8 @@ class Caller(NamedTuple):
     trust: Trust = Trust.OPERATOR
     #: False if it may only read.
     writes: bool = True
+    #: False if it opens some users or groups only.
+    opens_all: bool = True
 
 
 #: A program that holds the book itself.

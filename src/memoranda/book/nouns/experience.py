@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from memoranda.book.input import as_flag, as_id, as_limit, each, owner_named
 from memoranda.book.record_ids import record_ids
-from memoranda.book.services import RecordVerbs
+from memoranda.book.services import RecordVerbs, Services
 from memoranda.errors import NotFound
 from memoranda.model.changes import (
     AddEvidence,
@@ -24,7 +25,7 @@ from memoranda.model.changes import (
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, Trust
+from memoranda.model.records import WHOLE, Owner, OwnerKind, Record, RecordType, Trust
 from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Names, Part, Role, W, offer
@@ -54,19 +55,12 @@ class Experience(RecordVerbs, Part[W]):
         Without evidence it is the caller's own word, and approved if an admin or the program itself
         adds it; with evidence, it passes the guard or serves these alone.
         """
-        party, now = self._agent(agent), self._services.door.clock()
-        grounds = [await self._ground(user, ids) for user, ids in (evidence or {}).items()]
-        approved_at = now if not grounds and CALLER.get().trust is Trust.OPERATOR else None
-        fields = {"field": field, "line": line, "evidence": grounds, "observed_at": now}
-        made = each(
-            [fields],
-            "experience",
-            lambda d: ExperienceLine(**d, id=new_id(), owner=party, approved_at=approved_at),
-        )[0]
-        guarded = [await self._guarded(made.line, part, now) for part in made.evidence]
-        made = made.changed(evidence=tuple(guarded))
-        request = ["experience", field, line, _told(evidence)]
-        return await self._write(party, WHOLE, AddExperience(made), request, operation)
+        party, given = agent_named(agent, self._services.tenant), _told(evidence)
+        draft = {"field": field, "line": line, "evidence": given}
+        changes, request = await lines_added(self._services, party, [draft]), [field, line, given]
+        return await self._services.write(
+            party, WHOLE, changes, ["experience", *request], operation
+        )
 
     @offer(
         Role.EDITOR,
@@ -85,7 +79,7 @@ class Experience(RecordVerbs, Part[W]):
         users.
         """
         id, now = as_id(line, "line"), self._services.door.clock()
-        grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
+        grounds = await _grounds(self._services, evidence)
         return await self._hold(
             agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation
         )
@@ -187,18 +181,6 @@ class Experience(RecordVerbs, Part[W]):
             raise NotFound(f"line: agent {agent} has no line {id}")
         return found
 
-    async def _ground(self, user: str, ids: Sequence[UUID | str]) -> Evidence:
-        owner = owner_named(user, self._services.tenant)
-        sources = await record_ids(self._services.engine, owner, WHOLE, ids, "evidence")
-        there = await self._services.engine.get(owner, WHOLE, sources)
-        missing = [id for id in sources if id not in there]
-        if missing:
-            raise NotFound(f"evidence: {owner} has no record {missing[0]}")
-        try:
-            return Evidence(owner=owner, sources=sources)
-        except ValidationError as exc:
-            raise refused(exc, at="evidence") from exc
-
     async def _guarded(self, line: str, part: Evidence, now: datetime) -> Evidence:
         # Its tables of words take long to import, and few programs need them.
         from memoranda.formation.privacy.line_checks import Guard  # noqa: PLC0415
@@ -207,10 +189,67 @@ class Experience(RecordVerbs, Part[W]):
         return part.model_copy(update={"guarded_at": now if passed else None})
 
     def _agent(self, agent: str) -> Owner:
-        try:
-            return Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=agent)
-        except ValidationError as exc:
-            raise refused(exc, at=OwnerKind.AGENT.value) from exc
+        return agent_named(agent, self._services.tenant)
+
+
+def agent_named(agent: str, tenant: str) -> Owner:
+    """Return an agent as the owner of its experience."""
+    try:
+        return Owner(tenant=tenant, kind=OwnerKind.AGENT, id=agent)
+    except ValidationError as exc:
+        raise refused(exc, at=OwnerKind.AGENT.value) from exc
+
+
+async def lines_added(
+    services: Services,
+    agent: Owner,
+    drafts: Sequence[Mapping[str, Any]],
+    beside: Sequence[Record] = (),
+) -> Sequence[Change]:
+    """Return the changes that add lines to an agent's experience, each with the result of the
+    privacy check.
+
+    ``beside`` are users' records that are stored together with the lines.
+    """
+    now, trusted = services.door.clock(), CALLER.get().trust is Trust.OPERATOR
+    given = [{**one, "evidence": await _grounds(services, one["evidence"])} for one in drafts]
+    made: list[ExperienceLine] = each(
+        given,
+        "experience",
+        lambda draft: ExperienceLine(
+            **draft,
+            id=new_id(),
+            owner=agent,
+            observed_at=now,
+            approved_at=now if trusted and not draft["evidence"] else None,
+        ),
+    )
+    changes = list(map(AddExperience, made))
+    if not any(line.evidence for line in made):
+        return changes
+    # Its tables of words take long to import, and few programs need them.
+    from memoranda.formation.privacy.line_checks import Guard  # noqa: PLC0415
+
+    return await Guard(services.engine, beside=beside).with_results(changes, (), now)
+
+
+async def _grounds(
+    services: Services, evidence: Mapping[Any, Sequence[UUID | str]]
+) -> list[Evidence]:
+    return [await _ground(services, user, ids) for user, ids in evidence.items()]
+
+
+async def _ground(services: Services, user: str | Owner, ids: Sequence[UUID | str]) -> Evidence:
+    owner = owner_named(user, services.tenant)
+    sources = await record_ids(services.engine, owner, WHOLE, ids, "evidence")
+    there = await services.engine.get(owner, WHOLE, sources)
+    missing = [id for id in sources if id not in there]
+    if missing:
+        raise NotFound(f"evidence: {owner} has no record {missing[0]}")
+    try:
+        return Evidence(owner=owner, sources=sources)
+    except ValidationError as exc:
+        raise refused(exc, at="evidence") from exc
 
 
 def _told(evidence: Mapping[str, Sequence[UUID | str]] | None) -> dict[str, list[str]]:

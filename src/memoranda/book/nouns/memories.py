@@ -42,6 +42,7 @@ from memoranda.model.changes import (
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import SOURCES, Memory, MemoryStatus
 from memoranda.model.records import Audience, Owner, View
+from memoranda.model.service_records import CALLER
 from memoranda.model.unlisted import FIRST, SourcePage, unlisted_of
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Names, Part, Role, W, offer
@@ -376,7 +377,8 @@ class Memories(Part[W]):
         """Reverse a whole operation by its ledger position; ``with_dependents`` reverses the later
         changes that build on it too.
         """
-        change = Undo(as_count(position, "position", 1), with_dependents)
+        undone = as_count(position, "position", 1)
+        change = Undo(undone, with_dependents, others=CALLER.get().opens_all)
         # With an operation id it is in the ledger even if it only affects agents' lines, so that it
         # can be undone too.
         named = operation or f"undo {new_id()}"

@@ -19,7 +19,7 @@ from memoranda.book.verb_fields import AgentFields, spelled_out
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
 from memoranda.formation.formation_settings import DREAM
-from memoranda.model.changes import Expect, PutNamed, Undo
+from memoranda.model.changes import Change, Expect, PutNamed, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
@@ -38,7 +38,7 @@ from memoranda.model.records import (
     those_of,
 )
 from memoranda.model.values import new_id, refused
-from memoranda.operations import Names, Part, Role, W, offer
+from memoranda.operations import Names, Part, Role, W, no_offer, offer
 
 _NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
 
@@ -139,12 +139,25 @@ class Profiles(RecordVerbs, Part[W]):
         """Set and unset fields; what the owner sets in their own view is pinned, and only they
         change it.
         """
-        fields = {} if set is None else _fields_of(set, "set")
+        fields = {} if set is None else fields_of(set, "set")
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
         leaving = as_names(unset, "unset")
         request = ["profile", schema, fields, list(leaving), str(audience)]
         return await self._apply(await self._held(edit, view), leaving, view, request, operation)
+
+    @no_offer("records.save calls it")
+    async def changes(
+        self,
+        owner: Owner,
+        view: View,
+        fields: dict[str, Any],
+        schema: str,
+        audience: str | Audience | None,
+    ) -> tuple[ProfileDocument, list[Change]]:
+        """Return the changes that set fields as ``patch`` does, and a document of these fields."""
+        edit = await self._edit(owner, view, fields, schema, audience)
+        return edit, self._checked(await self._held(edit, view), ())
 
     @offer(Role.EDITOR, "PUT /profiles/{schema}")
     async def put(
@@ -165,7 +178,7 @@ class Profiles(RecordVerbs, Part[W]):
         refused where the document has values, unless ``replace_all`` is True: a model that answered
         nothing empties no profile.
         """
-        fields, empties = _fields_of(body, "body"), as_flag(replace_all, "replace_all")
+        fields, empties = fields_of(body, "body"), as_flag(replace_all, "replace_all")
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         edit = await self._edit(party, view, fields, schema, audience)
         held = await self._held(edit, view)
@@ -225,7 +238,13 @@ class Profiles(RecordVerbs, Part[W]):
         request: Sequence[Any],
         operation: str | None,
     ) -> Receipt:
-        """Write a profile's edit unless it adds schema violations; earlier ones may stay."""
+        changes = self._checked(held, leaving)
+        return await self._services.write(held.edit.owner, view, changes, request, operation)
+
+    def _checked(self, held: FieldEdit, leaving: Sequence[str]) -> list[Change]:
+        """Return the changes of a profile's edit unless it adds schema violations; earlier ones may
+        stay.
+        """
         from memoranda.formation.schemas.definitions import DEFAULTS, shape_for_edits  # noqa: PLC0415
         from memoranda.formation.schemas.json_patch import edit_faults  # noqa: PLC0415
 
@@ -245,11 +264,10 @@ class Profiles(RecordVerbs, Part[W]):
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
             errors[0].errors = errors
             raise errors[0]
-        changes = held.changes(leaving, self._services.door.limits)
-        return await self._services.write(edit.owner, view, changes, request, operation)
+        return held.changes(leaving, self._services.door.limits)
 
 
-def _fields_of(given: Mapping[str, Any] | BaseModel, name: str) -> dict[str, Any]:
+def fields_of(given: Mapping[str, Any] | BaseModel, name: str) -> dict[str, Any]:
     """Return the fields of a document; of a Pydantic object those that were set."""
     if isinstance(given, BaseModel):
         return given.model_dump(mode="json", exclude_unset=True)

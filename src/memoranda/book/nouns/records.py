@@ -4,10 +4,12 @@ receipts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 from uuid import UUID
+
+from pydantic import BaseModel
 
 from memoranda.book.about import About, Readers, about, readers
 from memoranda.book.advice import log_narrow_view
@@ -23,16 +25,22 @@ from memoranda.book.input import (
     as_text,
     as_types,
     as_view,
+    as_wait,
+    check_fields,
+    each,
     owner_named,
 )
+from memoranda.book.nouns.experience import agent_named, lines_added
+from memoranda.book.nouns.profiles import Profiles, fields_of
 from memoranda.book.record_ids import record_id, with_thread_id
-from memoranda.book.services import Services
+from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import spelled_out
-from memoranda.errors import NotAllowed, NotFound
+from memoranda.errors import InvalidInput, NotAllowed, NotFound
+from memoranda.model.changes import Change, Remember
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.query import Filter, HistoryStep, Page, Why
-from memoranda.model.records import Owner, Record, RecordType
-from memoranda.operations import Part, Role, W, offer
+from memoranda.model.records import Audience, Owner, Record, RecordType
+from memoranda.operations import Names, Part, Role, W, offer
 from memoranda.ports import Finder, Lists
 
 #: What forming makes.
@@ -47,6 +55,62 @@ class Records(Part[W]):
     def __init__(self, services: Services, finder: Finder) -> None:
         self._services = services
         self._finder = finder
+
+    @offer(
+        Role.EDITOR,
+        "POST /records",
+        title="save_records",
+        example={"profile": {"name": "Ann"}, "memories": [{"content": "I like green tea"}]},
+        names={
+            "profile": Names.NOBODY,
+            "memories": Names.NOBODY,
+            "experience": Names.ALL_USERS,
+        },
+    )
+    async def save(
+        self,
+        owner: str | Owner,
+        *,
+        profile: Mapping[str, Any] | BaseModel | None = None,
+        memories: Sequence[Mapping[str, Any]] = (),
+        experience: Sequence[Mapping[str, Any]] = (),
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        wait_for: WaitFor = "stored",
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Store fields of a profile, memories and lines of an agent's experience together, all or
+        nothing, as one operation that one undo reverses.
+
+        ``profile`` sets fields as ``profiles.patch`` does, and ``memories`` are what
+        ``remember_all`` takes. ``experience`` is the named ``agent``'s: each line has ``field`` and
+        ``line``, and ``evidence`` lists the owner's records that taught it, for the privacy check
+        of ``experience.add``. The receipt names the lines, too; an undo leaves those that were
+        changed since.
+        """
+        party, view, waiting = self._party(owner), as_view(who), as_wait(wait_for)
+        services, fields = self._services, {} if profile is None else fields_of(profile, "profile")
+        changes: list[Change] = []
+        changes += await services.remembered(party, view, memories, audience, run, "memories")
+        beside: list[Record] = [one.memory for one in changes if isinstance(one, Remember)]
+        if fields:
+            edit, edits = await Profiles(services).changes(party, view, fields, schema, audience)
+            beside.append(edit)
+            changes += edits
+        also = None
+        if experience:
+            if view.agent is None:
+                raise InvalidInput("agent: name the agent that learnt this", field="agent")
+            drafts = each(experience, "experience", lambda draft: _line_of(draft, party))
+            agent = agent_named(view.agent, services.tenant)
+            also = agent, await lines_added(services, agent, drafts, beside)
+        if not changes and also is None:
+            raise InvalidInput("profile: nothing to save; give a profile, memories or experience")
+        request = ["save", fields, schema, list(memories), list(experience), str(audience), run]
+        writing = services.write(party, view, changes, request, operation, also=also)
+        return await services.stored(writing, memories, view, waiting)
 
     @offer(Role.VIEWER, "GET /records/{id}", command="get", title="get_record")
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
@@ -197,3 +261,12 @@ class Records(Part[W]):
 
     def _party(self, owner: str | Owner) -> Owner:
         return owner_named(owner, self._services.tenant)
+
+
+def _line_of(draft: Mapping[str, Any], owner: Owner) -> dict[str, Any]:
+    """Return the draft of a line that an owner's records taught."""
+    check_fields(draft, frozenset({"field", "line", "evidence"}))
+    ids = draft.get("evidence") or ()
+    if not isinstance(ids, list | tuple):
+        raise InvalidInput("evidence: give a list of ids", field="evidence")
+    return {**draft, "evidence": {owner: ids} if ids else {}}

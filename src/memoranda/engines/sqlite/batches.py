@@ -59,7 +59,7 @@ def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
     if row is None:
         return None
     audience = audience_of(*row[:3])
-    on.shelves[audience] = row[5], row[6]
+    on.shelves[on.no, audience] = row[5], row[6]
     return q.ThreadEnd(audience, row[3], row[4], row[7])
 
 
@@ -245,7 +245,7 @@ class Storing:
         """Return the number of the owner's shelf for an audience; make the shelf if there is
         none.
         """
-        found = self._on.shelves.get(audience)
+        found = self._on.shelves.get((self._owner_no, audience))
         if found is None:
             columns = audience_columns(audience)
             row = self._on.one("shelf", self._owner_no, *columns)
@@ -254,7 +254,7 @@ class Storing:
                 assert row is not None
                 for group in audience.groups:
                     self._on.run("add_shelf_group", row[0], group)
-            found = self._on.shelves[audience] = cast(tuple[int, int], row)
+            found = self._on.shelves[self._owner_no, audience] = cast(tuple[int, int], row)
         return found[0]
 
     def _mark(self, shelf: int) -> int:

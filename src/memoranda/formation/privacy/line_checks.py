@@ -47,8 +47,11 @@ class Guard:
         *,
         most_records: int = MOST_RECORDS,
         most_characters: int = MOST_CHARACTERS,
+        beside: Sequence[Record] = (),
     ) -> None:
         self._records = records
+        #: Records that are about to be stored.
+        self._beside = beside
         self._most_records = most_records
         self._most_characters = most_characters
 
@@ -105,7 +108,7 @@ class Guard:
         records to read.
         """
         traces = Traces(owner, tellings)
-        read, characters = 0, 0
+        read, characters = 0, _take(traces, self._beside)
         cursor: str | None = None
         while True:
             page = await self._records.scan(owner, WHOLE, _EXAMINED, cursor, _AT_A_TIME)

@@ -41,6 +41,9 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
         raise InvalidInput(
             "an undo must be the only change of its operation; send it alone", field="changes"
         )
+    if change.applied_at is not None:
+        yield from _undo_each(state, change)
+        return
     entries = yield from _closure(state, change)
     lines = _earliest_lines(entries)
     yield from _refuse_undone(change.position, entries)
@@ -54,6 +57,18 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
     yield from _check_slots(state)
     yield from check_external_ids(state)
     state.note["undoes"] = [entry.position for entry in entries]
+
+
+def _undo_each(state: BatchState, change: Undo) -> Deciding[None]:
+    """Reverse what an operation of another owner changed here; what was changed or erased since
+    stays, and is named.
+    """
+    for entry in (yield from ask(EntriesAt((change.position,)))):
+        # After an erasure of the owner the positions begin again.
+        for line in entry.lines if entry.at == change.applied_at else ():
+            yield from state.fetch((line.id,))
+            yield from _turn_back(state, line, change.position)
+    yield from _check_slots(state)
 
 
 def _deeds(entry: Entry) -> list[Line]:
@@ -253,11 +268,14 @@ def _restore(state: BatchState, line: Line, position: int) -> Deciding[None]:
 
 
 def _turn_back(state: BatchState, line: Line, _: int) -> Deciding[None]:
-    """Reverse that a memory was archived or brought back; what was changed or erased since stays,
-    and is named.
+    """Reverse one change of a record by itself; what was changed or erased since stays, and is
+    named.
     """
-    memory = state.current(line.id)
-    earlier = None if line.erased else (yield from ask(VersionOf(line.id, line.before)))
+    memory, earlier = state.current(line.id), None
+    if memory is not None and not line.erased:
+        earlier = _unmade(memory)
+        if line.before:
+            earlier = yield from ask(VersionOf(line.id, line.before))
     if memory is None or earlier is None:
         state.ignore("erased", line.id)
     elif memory.version == line.after:

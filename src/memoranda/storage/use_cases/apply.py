@@ -1,5 +1,5 @@
 """Applies a batch: recognises a repeated operation, decides the changes, and writes them with their
-ledger entry.
+ledger entry, together with what it changes of other owners.
 """
 
 from __future__ import annotations
@@ -9,15 +9,27 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.changes import Batch, Import, JobDraft
+from memoranda.errors import NotAllowed
+from memoranda.model.changes import Batch, Change, Import, JobDraft, Undo
 from memoranda.model.experience_lines import ExperienceLine
-from memoranda.model.ledger import HIDDEN, OPERATION, Actor, Entry, Receipt, ReceiptItem
+from memoranda.model.ledger import (
+    ALSO,
+    HIDDEN,
+    OPERATION,
+    Actor,
+    Entry,
+    Receipt,
+    ReceiptItem,
+    also_of,
+)
 from memoranda.model.memories import searched_text
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
+from memoranda.model.values import new_id
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.redaction import Redactable
 from memoranda.storage.decide.state import (
+    Decision,
     OperationDigests,
     Put,
     actors_operation,
@@ -28,7 +40,7 @@ from memoranda.storage.decide.state import (
     refuse_old_era,
     repeated,
 )
-from memoranda.storage.questions import Applied, Base, ByOperation, FindOwner, Secret
+from memoranda.storage.questions import Applied, Base, ByOperation, EntriesAt, FindOwner, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import JobsAbout, OwnersOfRecords
 from memoranda.storage.use_case import Deciding, ask
@@ -49,17 +61,20 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
             base.secret, batch.owner, batch.operation, batch.request, batch.actor
         )
         if found is not None:
-            return repeated(found.entry, batch.owner, operation, ended=found.ended)
+            receipt = repeated(found.entry, batch.owner, operation, ended=found.ended)
+            return (yield from _with_others(receipt, found.entry))
     refuse_old_era(batch.era, base.era)
     if base.restricted is not None:
         batch = while_restricted(base, batch)
     decision = yield from decide_batch(batch)
+    others = [batch.also] if batch.also else (yield from _undone_too(batch, decision))
     nothing = Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
-    if not decision.puts and not decision.jobs and operation is None:
+    if not decision.puts and not decision.jobs and operation is None and not others:
         # Nothing is stored, not even the name of a new owner.
         return nothing
     base.era = base.era or new_era
-    named = _named_by(decision.puts)
+    # The ledger entry names the other owners.
+    named = _named_by(decision.puts).union(owner for owner, _ in others)
     if any(isinstance(change, Import) for change in batch.changes):
         named |= yield from _owners_of_sources(decision.puts)
     for owner in sorted(named - {batch.owner}, key=lambda owner: owner.parts):
@@ -75,8 +90,16 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         yield PutJob(base, draft, batch.at)
     if ended:
         yield DropJobs(ended)
-    if not decision.puts and operation is None:
+    # The questions after this are about other owners.
+    also, items, ignored = [], list[ReceiptItem](), list(decision.ignored)
+    for owner, changes in others:
+        theirs = yield from apply_batch(batch.beside(owner, changes), new_id())
+        also += [[owner.kind.value, owner.id, theirs.position]] if theirs.position else []
+        items += theirs.items
+        ignored += [replace(one, item=one.item + len(batch.changes)) for one in theirs.ignored]
+    if not decision.puts and operation is None and not others:
         return nothing
+    note = {**decision.note, ALSO: also} if also else decision.note
     rows = [encode(put.record, base.secret) for put in decision.puts]
     entry = Entry(
         batch.owner,
@@ -85,21 +108,56 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         batch.at,
         batch.actor,
         decision.lines(row.hash for row in rows),
-        tuple(decision.ignored),
-        decision.note
-        if operation is None
-        else {**decision.note, OPERATION: _hex(operation.portable)},
+        tuple(ignored),
+        note if operation is None else {**note, OPERATION: _hex(operation.portable)},
         None if operation is None else operation.id,
         None if operation is None else operation.request,
     )
     gain = sum(held_gain(put.before, put.record) for put in decision.puts)
-    items = sum(item_gain(put.before, put.record) for put in decision.puts)
-    yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain, items)
+    more = sum(item_gain(put.before, put.record) for put in decision.puts)
+    yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain, more)
     if reworded:
         yield Reword(RULE, reworded, batch.at)
     if kept:
         yield ForgetKept(kept)
-    return receipt_of(entry, batch.owner)
+    receipt = receipt_of(entry, batch.owner)
+    return replace(receipt, items=(*receipt.items, *items)) if items else receipt
+
+
+def _undone_too(
+    batch: Batch, decision: Decision
+) -> Deciding[Sequence[tuple[Owner, tuple[Change, ...]]]]:
+    """Return the changes that undo what the operations that this one undoes changed of other
+    owners.
+    """
+    undoes = decision.note.get("undoes")
+    entries = (yield from ask(EntriesAt(tuple(undoes)))) if undoes else ()
+    found = [
+        (owner, (Undo(position, applied_at=entry.at),))
+        for entry in entries
+        for owner, position in also_of(entry, batch.owner.tenant)
+    ]
+    allowed = all(change.others for change in batch.changes if isinstance(change, Undo))
+    for owner, _ in found:
+        if not allowed or batch.view.agent not in (None, owner.id):
+            raise NotAllowed(
+                f"position: the operation also taught {owner}, which serves all users; undo it with a credential that opens "
+                "all of them, as that agent or without one"
+            )
+    return found
+
+
+def _with_others(receipt: Receipt, entry: Entry) -> Deciding[Receipt]:
+    """Return an operation's receipt with what it changed of other owners, as far as they are still
+    there.
+    """
+    items = list(receipt.items)
+    for owner, position in also_of(entry, receipt.owner.tenant):
+        yield from ask(FindOwner(owner))
+        for theirs in (yield from ask(EntriesAt((position,)))):
+            # After an erasure of the owner the positions begin again.
+            items += receipt_of(theirs, owner).items if theirs.at == entry.at else ()
+    return replace(receipt, items=tuple(items))
 
 
 def _reworded(puts: Iterable[Put]) -> Deciding[Sequence[tuple[Any, bytes]]]:
@@ -200,4 +258,4 @@ def find_operation(
     _, found = yield from _applied((yield from ask(Secret())), owner, operation, b"", by)
     if found is None or found.ended:
         return None
-    return receipt_of(found.entry, owner, repeated=True)
+    return (yield from _with_others(receipt_of(found.entry, owner, repeated=True), found.entry))

@@ -205,8 +205,9 @@ class Session:
         self.no = -1
         #: The same owner.
         self.base: OwnerBase | None = None
-        #: Number and revision of the shelves that were read in this transaction, by audience.
-        self.shelves: dict[Audience, tuple[int, int]] = {}
+        #: Number and revision of the shelves that were read in this transaction, by the owner's
+        #: number and the audience.
+        self.shelves: dict[tuple[int, Audience], tuple[int, int]] = {}
         self._standing: Standing | None = None
 
     def standing(self) -> Standing:
