@@ -34,8 +34,9 @@ _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))
 #: After so many processes were killed over what was said on one day, one works in peace.
 _A_DAY = 14
-#: A next process comes when the lease of a dead one has run out.
-_LATER = timedelta(minutes=10)
+#: A next process comes when the lease of a dead one has run out. What it writes is dated a second
+#: later only: which memories a question shows, and so where a portion ends, depends on the hour.
+_LATER, _WRITTEN_LATER = timedelta(minutes=10), timedelta(seconds=1)
 _LIKED = ("tea", "jazz", "rowing")
 #: What a user says on a day, in whatever order: of each sort one, and some more.
 _TURNS = ("I said {word} today", "I moved to {word}", "I still like {liked}", "It helped: {word}")
@@ -134,7 +135,7 @@ class _Yard:
         """Kill this many processes, or none in this many days."""
         talk = random.Random(f"{self.rng.random()} talk")
         while self.struck.total() < kills or self.days < days:
-            async with forming(self.path, Ticking(self._now(0)), None) as book:
+            async with forming(self.path, Ticking(self._now()), None) as book:
                 for place in range(len(_OWNERS)):
                     await self._talk(book, talk, place)
             self.days += 1
@@ -143,8 +144,8 @@ class _Yard:
                     break
             await self._peace(_A_DAY + 1)
 
-    def _now(self, night: int) -> datetime:
-        return _START + self.days * timedelta(days=1) + night * _LATER
+    def _now(self, night: int = 0) -> datetime:
+        return _START + self.days * timedelta(days=1) + night * _WRITTEN_LATER
 
     # ── what is said ──────────────────────────────────────────────────────────────────────────────
 
@@ -188,7 +189,7 @@ class _Yard:
         fate = Fate(moment, self.rng.choice((1, 1, 2)))
         process = context.Process(
             target=work,
-            args=(self.path, self._log, self._now(night), fate, self.manner, ready),
+            args=(self.path, self._log, self._now(night), night * _LATER, fate, self.manner, ready),
             daemon=True,
         )
         process.start()
@@ -215,7 +216,7 @@ class _Yard:
         fate = Fate("random")
         process = context.Process(
             target=work,
-            args=(self.path, self._log, self._now(night), fate, self.manner),
+            args=(self.path, self._log, self._now(night), night * _LATER, fate, self.manner),
             daemon=True,
         )
         process.start()
@@ -229,7 +230,7 @@ class _Yard:
 
     async def records_as_texts(self) -> Counter[str]:
         """Return the book's content, after checking that the book is sound."""
-        async with forming(self.path, Ticking(self._now(0)), None) as book:
+        async with forming(self.path, Ticking(self._now()), None) as book:
             if faults := (await book.admin.verify(whole=True)).faults:
                 raise Misformed(f"the ledger does not hold: {faults[0]}")
             for owner in _OWNERS:

@@ -120,19 +120,34 @@ class _Doom:
 
 
 def work(
-    path: Path, log: Path, start: datetime, fate: Fate, manner: Manner, ready: Event | None = None
+    path: Path,
+    log: Path,
+    start: datetime,
+    later: timedelta,
+    fate: Fate,
+    manner: Manner,
+    ready: Event | None = None,
 ) -> None:
-    """Run a process that forms all due threads and then ends, unless it is killed."""
+    """Run a process that forms all due threads and then ends, unless it is killed. Its worker's
+    clock is ahead, by which leases end.
+    """
     logging.disable(logging.CRITICAL)
     doom = _Doom(fate, os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT))
     with without_syncs(rewriting=False), without_threads(), _doomed(doom, manner):
-        asyncio.run(_work(path, start, doom, manner, ready))
+        asyncio.run(_work(path, start, later, doom, manner, ready))
 
 
 async def _work(
-    path: Path, start: datetime, doom: _Doom, manner: Manner, ready: Event | None
+    path: Path,
+    start: datetime,
+    later: timedelta,
+    doom: _Doom,
+    manner: Manner,
+    ready: Event | None,
 ) -> None:
     async with forming(path, Ticking(start), _Careful(doom)) as book:
+        worker: Any = book.worker
+        worker._clock = Ticking(start + later)
         _watch(book, doom, manner)
         if ready is not None:
             ready.set()
