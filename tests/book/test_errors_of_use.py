@@ -137,3 +137,17 @@ async def test_an_operation_that_is_elsewhere_is_named(
     with pytest.raises(AttributeError, match=rf"no attribute '{name}'; there is {told}\b"):
         getattr(part, name)
     assert not hasattr(book, "_unknown")
+
+
+async def test_an_argument_that_there_is_not_is_refused_with_the_nearest_or_all(
+    book: memoranda.Book,
+) -> None:
+    given: Any = {"limt": 3}
+    with pytest.raises(TypeError, match=r"limt: there is no such argument; did you mean limit\?"):
+        await book.recall("ana", "tea", **given)
+    given = {"top_k": 3}
+    with pytest.raises(TypeError, match="top_k: there is no such argument; give owner, query, lim"):
+        await book.recall("ana", "tea", **given)
+    given = {"kindd": "fact"}
+    with pytest.raises(InvalidInput, match=r"kindd: there is no such argument; did you mean kind"):
+        await book.remember("ana", "tea", **given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from memoranda.errors import InvalidInput, NotAllowed
+from memoranda.errors import InvalidInput, NotAllowed, no_such_argument
 from memoranda.model.data_filters import data_filter, names_data
 from memoranda.model.items import LABEL_LENGTH, LABELS, length_fault, namespace_text
 from memoranda.model.ledger import Actor
@@ -136,9 +137,11 @@ def owner_named(owner: str | Owner, tenant: str) -> Owner:
 
 def as_view(who: Who) -> View:
     """Return the view (as whom one reads) that the caller asked for."""
-    unknown = set(who) - {"agent", "groups", "as_owner"}
+    unknown = set(who) - {*Who.__annotations__}
     if unknown:
-        raise TypeError(f"unexpected argument {min(unknown)!r}")
+        verb = sys._getframe(1).f_code
+        own = verb.co_varnames[1 : verb.co_argcount + verb.co_kwonlyargcount]
+        raise TypeError(no_such_argument(min(unknown), [*own, *Who.__annotations__]))
     whole = as_flag(who.get("as_owner") or False, "as_owner")
     groups = as_names(who.get("groups") or (), "groups")
     try:
@@ -341,10 +344,7 @@ def check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
         raise InvalidInput(f"give a mapping of fields, not {type(draft).__name__}")
     unknown = sorted(set(draft) - known, key=str)
     if unknown:
-        raise InvalidInput(
-            f"{unknown[0]}: unknown field; the fields are {', '.join(sorted(known))}",
-            field=str(unknown[0]),
-        )
+        raise InvalidInput(no_such_argument(str(unknown[0]), sorted(known)), field=str(unknown[0]))
 
 
 def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
-from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, get_args, get_origin
 from uuid import UUID
@@ -30,7 +29,7 @@ from typing_extensions import TypedDict
 from memoranda.book import Book
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.nouns.items import ItemPut
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, no_such_argument
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import refused
 from memoranda.operations import Operation
@@ -282,8 +281,7 @@ class Shape:
             field = ".".join(str(part) for part in one["loc"][:6]) or None
             said = f"{field or 'body'}: {one['msg']}"
             if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
-                near = get_close_matches(str(field), names, 1) or names
-                said = f"{field}: there is no such argument; {'did you mean' if len(near) == 1 else 'give'} {', '.join(near)}"
+                said = no_such_argument(str(field), names)
             elif one["type"] == "missing":
                 said = f"{field}: it is missing"
             found.append(InvalidInput(said, field=field))
