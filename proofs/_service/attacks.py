@@ -51,7 +51,7 @@ class Attack:
         """True if a limited credential may not succeed with it, whatever is stored."""
         body, query = self.request.body or {}, dict(self.request.query)
         match self.kind:
-            case "spoken" | "audience" | "trust" | "kind_of_owner":
+            case "spoken" | "audience" | "trust" | "kind_of_owner" | "taught":
                 return True
             case "unowned":
                 return not OPERATIONS[self.verb].safe and "for_user" not in query
@@ -424,13 +424,53 @@ def _store(population: Population, rng: Random, who: str, verb: str) -> Attack:
             ),
             Ask("DELETE", f"/usermemorystore/memories/entry/{id}"),
             Ask("POST", f"/propertiesstore/properties/{name}", body={"a": 1}),
+            Ask("PUT", f"/api/users/{name}", body={"name": "forged"}),
+            Ask("POST", f"/api/users/{name}/memories", body=_FORGED_MEMORY),
+            Ask("POST", f"/api/users/{name}/experience/generate", body=_FORGED_HISTORY),
+            Ask("POST", "/api/tasks/", (("user_id", name), ("agent_name", AGENT))),
         )[number]
 
-    number = rng.randrange(8)
+    number = rng.randrange(12)
     id, other = str(population.owners[VICTIM].ids["memory2"]), _nobodys_id(rng)
     return Attack(
         who, "", "store", made(VICTIM, id), made(NOBODY, other), ((VICTIM, NOBODY), (id, other))
     )
+
+
+def _tasks(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Begin a task of one's own, whose id others then try."""
+    query = (("user_id", _owner(who)), ("agent_name", AGENT))
+    return Attack(who, "thread", "tasks", Ask("POST", "/api/tasks/", query))
+
+
+def _hidden_agent(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Name an agent that this credential may not, or teach one that serves all users."""
+
+    def made(name: str) -> Ask:
+        of_agent = f"/api/agents/{name}"
+        return (
+            Ask("GET", of_agent),
+            Ask("POST", f"{of_agent}/experience", body=_LINE),
+            Ask("POST", f"{of_agent}/experience/generate", body=_FORGED_HISTORY),
+            Ask("POST", "/api/tasks/", (("user_id", _owner(who)), ("agent_name", name))),
+        )[number]
+
+    number = rng.randrange(4)
+    names = ((HIDDEN_AGENT, _NO_AGENT),)
+    return Attack(who, "", "hidden_agent", made(HIDDEN_AGENT), made(_NO_AGENT), names)
+
+
+def _taught(population: Population, rng: Random, who: str, verb: str) -> Attack:
+    """Teach an agent, which serves all users, together with what is stored of one's own."""
+    given = _given(population, rng, who, "records.save")
+    line = {"field": "heuristics", "line": f"forged {rng.getrandbits(40):x}"}
+    given |= {"experience": [line]}
+    return Attack(who, "records.save", "taught", request_of("records.save", given))
+
+
+_LINE = {"field": "heuristics", "value": "forged"}
+_FORGED_HISTORY = {"message_history": ["I live in Lyon."]}
+_FORGED_MEMORY = {"context": "", "category": "fact", "content": "forged"}
 
 
 def _mcp(population: Population, rng: Random, who: str, verb: str) -> Attack:
@@ -472,5 +512,8 @@ KINDS: dict[str, _Kind] = {
     "replayed": _replayed,
     "path": _path,
     "store": _store,
+    "tasks": _tasks,
+    "hidden_agent": _hidden_agent,
+    "taught": _taught,
     "mcp": _mcp,
 }

@@ -95,6 +95,7 @@ PATHS = (
     *("/usermemorystore/memories/{0}/count", "/usermemorystore/memories/{0}/search"),
     *("/usermemorystore/memories/{0}/key/name", "/admin/gdpr/{0}/export"),
     "/admin/gdpr/{0}/restrict",
+    "/api/users/{0}",
     *(
         "/admin/gdpr/ann/export",
         "/admin/gdpr/ann",

@@ -43,7 +43,9 @@ _ROLES = {"viewer": Role.VIEWER, **dict.fromkeys(_EDITORS, Role.EDITOR)}
 _ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Headers that differ between any two answers.
 _OWN_HEADERS = ("x-request-id", "content-length")
-_NO_LIMITS = ServiceSettings(requests_per_minute=0)
+_NO_LIMITS = ServiceSettings(
+    requests_per_minute=0, compatible=("eddi", "gdpr", "langgraph", "knowledge")
+)
 #: How often the kinds of requests come that a removed check concerns.
 _FOCUS = 0.5
 
@@ -66,8 +68,8 @@ class World:
         self._asked = 0
         self.succeeded: set[str] = set()
         self.refused = 0
-        #: Cursors of other credentials, with the request that each continues.
-        self._cursors: list[tuple[str, Ask, str]] = []
+        #: Who got a cursor or the id of a task, and the request that gives it back.
+        self._gotten: list[tuple[str, Ask]] = []
 
     @asynccontextmanager
     async def opened(self, path: Path) -> AsyncIterator[None]:
@@ -190,26 +192,31 @@ class World:
             self._note(made, answer)
 
     def _note(self, made: Attack, answer: Answer) -> None:
-        """Keep a cursor for others to steal."""
-        body = answer.json()
-        if isinstance(body, dict) and isinstance(body.get("cursor"), str):
-            self._cursors.append((made.who, made.request, body["cursor"]))
+        """Keep a cursor, or the id of a task, for others to steal."""
+        body, sent = answer.json(), made.request
+        if not isinstance(body, dict):
+            return
+        if isinstance(body.get("cursor"), str):
+            pairs = tuple(pair for pair in sent.query if pair[0] != "cursor")
+            stolen = Ask("GET", sent.path, (*pairs, ("cursor", body["cursor"])))
+            self._gotten.append((made.who, stolen))
+        elif "message_history" in body:
+            self._gotten.append((made.who, Ask("GET", f"/api/tasks/{body['_id']}")))
 
     async def _steal(self) -> None:
-        """Continue a page of another credential; its cursor must be refused."""
-        if not self._cursors:
+        """Send a cursor or the id of a task that another credential got; it must be refused."""
+        if not self._gotten:
             return
-        who, request, cursor = self._rng.choice(self._cursors)
+        who, stolen = self._rng.choice(self._gotten)
         thief = "twin" if who == "editor" else "editor"
         if who == "person":
             return
         self._asked += 1
-        pairs = tuple(pair for pair in request.query if pair[0] != "cursor")
-        stolen = Ask("GET", request.path, (*pairs, ("cursor", cursor)))
         answer = await self._answer(thief, stolen)
         if answer.status < 300:
             raise self._leak(
-                Attack(thief, "", "cursor", stolen), f"a stolen cursor got {answer.status}"
+                Attack(thief, "", "cursor", stolen),
+                f"what another credential got gave {answer.status}",
             )
 
     async def _unchanged(self) -> None:

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from memoranda.access import guard, key_check
+from memoranda.access import guard, key_check, sealing
+from memoranda.compatible import knowledge_routes
 from memoranda.mcp_server import http_mount
 from memoranda.service import gate, v1_requests
 from memoranda.storage.decide import (
@@ -80,6 +81,12 @@ MUTANTS = (
     _guard("owner", "if not _opens(principal, owner):", "if False:"),
     _guard("whole book", "elif not verb.safe and (", "elif False and (", "unowned"),
     _guard("limited", 'principal.is_limited or "agent" not', '"agent" not', "unowned"),
+    _guard(
+        "experience of limited credentials",
+        "if principal.is_limited and any(given.get(word) for word in verb.for_all_users):",
+        "if False:",
+        "taught",
+    ),
     _guard("view", 'if given.get("as_owner") and not is_person:', "if False:"),
     _guard("export", "verb.of_the_person or any(", "any(", "whole"),
     _guard("erasing everything", "any(given.get(word) for word in _WHOLE)", "False", "whole"),
@@ -199,11 +206,19 @@ MUTANTS = (
     ),
     Mutant(
         "seal of cursors",
-        v1_requests,
-        "if hmac.compare_digest(whole[:_SEAL], _seal(principal, verb, owner, text)):",
+        sealing,
+        "if hmac.compare_digest(whole[:_SEAL], _seal(principal, what, owner, text)):",
         "if True:",
-        (v1_requests, "open_cursor"),
+        (v1_requests, "unsealed"),
         ("paged",),
+    ),
+    Mutant(
+        "seal of tasks",
+        sealing,
+        "if hmac.compare_digest(whole[:_SEAL], _seal(principal, what, owner, text)):",
+        "if True:",
+        (knowledge_routes, "unsealed"),
+        ("tasks",),
     ),
     Mutant(
         "principal of MCP",

@@ -92,6 +92,10 @@ _ARGUMENTS: dict[str, _Make] = {
     "undo": lambda ids, memory, rng: {"position": 6},
     "recall": lambda ids, memory, rng: {"query": "who likes tea?", "explain": rng.random() < 0.3},
     "context": lambda ids, memory, rng: {"query": "who likes tea?", "budget": 500},
+    "records.save": lambda ids, memory, rng: {
+        "profile": {"interests": [_text(rng)]},
+        "memories": [{"content": _text(rng)}],
+    },
     "records.list": lambda ids, memory, rng: {"limit": rng.choice([2, 50])},
     "records.get": lambda ids, memory, rng: {"id": memory},
     "why": lambda ids, memory, rng: {"id": memory},

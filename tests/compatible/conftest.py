@@ -15,6 +15,7 @@ from memoranda.service.app import make_app
 from memoranda.testing.clock import HandClock
 from tests.engines.conftest import postgres as postgres
 
+EVERY = ServiceSettings(compatible=("eddi", "gdpr", "langgraph", "knowledge"))
 #: Makes a client of a principal; without one, of the local administrator.
 Clients = Callable[..., httpx2.AsyncClient]
 
@@ -30,11 +31,15 @@ async def book(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book
 async def clients(book: memoranda.Book) -> AsyncIterator[Clients]:
     made: list[httpx2.AsyncClient] = []
 
-    def client(principal: Principal | None = None, of: memoranda.Book = book) -> httpx2.AsyncClient:
+    def client(
+        principal: Principal | None = None,
+        of: memoranda.Book = book,
+        settings: ServiceSettings = EVERY,
+    ) -> httpx2.AsyncClient:
         async def authenticate(_: str | None) -> Principal:
             return principal or local_admin(of.tenant)
 
-        app = make_app(of, ServiceSettings(), authenticate=authenticate)
+        app = make_app(of, settings, authenticate=authenticate)
         made.append(
             httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost")
         )

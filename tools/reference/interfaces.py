@@ -215,7 +215,8 @@ def compatible() -> str:
     """Return the routes of other products."""
     rows = ["| request | what it does |", "|---|---|"]
     seen = set()
-    for router in compatible_routes(ServiceSettings()):
+    every = ServiceSettings(compatible=("eddi", "gdpr", "langgraph", "knowledge"))
+    for router in compatible_routes(every):
         for route in router.routes:
             for method in sorted(getattr(route, "methods", ())):
                 path = getattr(route, "path", "").rstrip("/")

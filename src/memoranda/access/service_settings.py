@@ -101,6 +101,10 @@ class ServiceSettings(Value):
         description="Most requests in progress at once; more are refused with a time to come back.",
     )
 
+    compatible: tuple[Literal["eddi", "gdpr", "langgraph", "knowledge"], ...] = Field(
+        default=("eddi", "gdpr", "langgraph"),
+        description="Other products whose routes are served; knowledge, the routes over users, agents and tasks, is off unless it is named.",
+    )
     store_owner_label: int = Field(
         default=0,
         ge=0,

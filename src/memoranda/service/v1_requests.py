@@ -4,12 +4,8 @@ answered as JSON.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hmac
 import re
 from collections.abc import AsyncIterator, Mapping
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +14,8 @@ from fastapi.responses import Response, StreamingResponse
 from pydantic_core import from_json, to_json
 
 from memoranda.access.guard import Guard
-from memoranda.access.principal import Principal, local_admin
+from memoranda.access.principal import local_admin
+from memoranda.access.sealing import sealed, unsealed
 from memoranda.book.input import as_id
 from memoranda.errors import InvalidInput, MemorandaError, NotAllowed, Stale
 from memoranda.model.query import Hits
@@ -31,37 +28,6 @@ from memoranda.wire.results import from_json as result_from_json
 from memoranda.wire.results import to_json as result_to_json
 from memoranda.wire.routes import match
 from memoranda.wire.verb_shapes import Shape, shape_of
-
-_SEAL = 16
-
-
-def seal_cursor(principal: Principal, verb: str, owner: Any, cursor: str) -> str:
-    """Return a cursor that only this credential can use, for the same verb and owner."""
-    text = cursor.encode()
-    return base64.urlsafe_b64encode(_seal(principal, verb, owner, text) + text).decode().rstrip("=")
-
-
-def open_cursor(principal: Principal, verb: str, owner: Any, sealed: str) -> str:
-    """Return the book's cursor; raise InvalidInput if this credential did not get it for this verb
-    and owner.
-    """
-    try:
-        whole = base64.b64decode(sealed + "=" * (-len(sealed) % 4), altchars=b"-_", validate=True)
-        text = whole[_SEAL:]
-        if hmac.compare_digest(whole[:_SEAL], _seal(principal, verb, owner, text)):
-            return text.decode()
-    except (binascii.Error, ValueError):
-        pass
-    raise InvalidInput(
-        "cursor: it was not returned by a page of this request; begin without a cursor",
-        field="cursor",
-    )
-
-
-def _seal(principal: Principal, verb: str, owner: Any, text: bytes) -> bytes:
-    parts = "\0".join([principal.name, verb, repr(owner)]).encode()
-    return hmac.digest(principal.binding.encode(), parts + b"\0" + text, sha256)[:_SEAL]
-
 
 #: Arguments that are what another verb returned: what was shown before it is done.
 _SHOWN = {"plan": ("forgetting.find_traces", "forget"), "since": ("forgetting.hide",)}
@@ -136,7 +102,7 @@ async def _called(
     whole = not isinstance(result, Hits) or request.query_params.get("fields") == "all"
     body = result_to_json(result) if whole else compact_hits(result)
     if isinstance(body, dict) and isinstance(body.get("cursor"), str):
-        body["cursor"] = seal_cursor(guard.principal, verb.name, given.get("owner"), body["cursor"])
+        body["cursor"] = sealed(guard.principal, verb.name, given.get("owner"), body["cursor"])
     headers = {"ETag": f'"{result.version}"'} if isinstance(result, Record) else None
     return json_answer(body, headers)
 
@@ -182,9 +148,14 @@ async def _given(
     if kind is not None and "owner" in given:
         given["owner"] = _owner(request.state.guard, kind, given["owner"])
     if isinstance(given.get("cursor"), str):
-        given["cursor"] = open_cursor(
+        given["cursor"] = unsealed(
             request.state.guard.principal, verb.name, given.get("owner"), given["cursor"]
         )
+        if given["cursor"] is None:
+            raise InvalidInput(
+                "cursor: it was not returned by a page of this request; begin without a cursor",
+                field="cursor",
+            )
     for name in _SHOWN.keys() & given.keys():
         if isinstance(given[name], dict) and name in shape.annotations:
             given[name] = _shown(name, given[name])
