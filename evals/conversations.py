@@ -9,7 +9,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -88,28 +88,39 @@ def _words(one: tuple[str, str]) -> set[str]:
     return words - _POLITE or words if one[0] == "instruction" else words
 
 
-async def score(items: Iterable[Mapping[str, Any]]) -> list[Scored]:
-    """Hold every conversation with an own user of one book that has no model."""
+async def talks(items: Iterable[Mapping[str, Any]]) -> AsyncIterator[tuple[Mapping[str, Any], Any]]:
+    """Hold every conversation with an own user of one book that has no model, and yield it with the
+    book; a turn is the user's, or a pair of a role and a text.
+    """
     now = [datetime(2026, 1, 5, 9, tzinfo=UTC)]
     async with memoranda.open("memory://", clock=lambda: now[0], worker=False, embed=None) as book:
-        scored = []
         for item in items:
             thread = await book.thread(item["id"], agent=_AGENT)
             for turn in item["turns"]:
-                await thread.append("user", turn)
+                role, text = ("user", turn) if isinstance(turn, str) else turn
+                await thread.append(role, text)
                 now[0] += _PAUSE
                 await book.worker.drain()
-            scored.append(await _scored(item, book))
-    return scored
+            yield item, book
+
+
+async def memories(owner: str, book: Any, *statuses: str) -> list[Memory]:
+    """Return a user's memories of these statuses."""
+    found = await book.records.list(
+        owner, types="memory", only={"statuses": statuses}, as_owner=True, limit=200
+    )
+    return [one for one in found.records if isinstance(one, Memory)]
+
+
+async def score(items: Iterable[Mapping[str, Any]]) -> list[Scored]:
+    """Hold every conversation and compare what the book has at its end."""
+    return [await _scored(item, book) async for item, book in talks(items)]
 
 
 async def _scored(item: Mapping[str, Any], book: Any) -> Scored:
-    memories = await book.records.list(
-        item["id"], types="memory", only={"statuses": ["active"]}, as_owner=True, limit=200
-    )
+    held = await memories(item["id"], book, "active")
     messages = await book.records.list(item["id"], types="message", as_owner=True, limit=200)
     texts = {one.id: one.content for one in messages.records if isinstance(one, Message)}
-    held = [one for one in memories.records if isinstance(one, Memory)]
     return Scored(
         id=item["id"],
         language=item["language"],
