@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from memoranda.formation.rules import TOPICS, Known, Statement, extract
+from memoranda.formation.rules import TOPICS, Known, Statement, extract, read_stored
 from memoranda.model.memories import Memory
 from memoranda.text.scripts import comparable_text
 
@@ -20,10 +20,10 @@ _BY_KEY: Final = {
 
 
 def said_before(memories: Iterable[Memory], texts: Mapping[UUID, str]) -> list[Known]:
-    """Return the topic and the value of each memory, from its source messages, else from its
-    quotes.
+    """Return the topic and the value of each memory, from its source messages, its
+    quotes, or itself.
 
-    A memory that the rules do not find in its sources has no topic, and its content as its value.
+    A memory that the rules do not find there has no topic, and its content as its value.
     """
     return [_known(memory, texts) for memory in memories]
 
@@ -42,6 +42,8 @@ def _stated(memory: Memory, texts: Mapping[UUID, str]) -> Iterator[Statement]:
             yield from _read(texts[source])
     for quote in memory.quotes[:3]:
         yield from _read(quote.quote)
+    # An answer or a correction names its topic only with the turn before it.
+    yield from read_stored(memory.content)
 
 
 @lru_cache(maxsize=64)

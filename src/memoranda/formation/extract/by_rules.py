@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,10 +14,15 @@ from memoranda.formation.privacy.withheld import UNWANTED, Fault, Withheld
 from memoranda.formation.rules import (
     LONGEST_GAME,
     TOPICS,
+    Corrected,
     Denial,
     Known,
     Statement,
+    answered,
+    corrected,
     extract,
+    in_own_words,
+    may_correct,
     may_take_back,
     opposed,
     same_words,
@@ -34,6 +39,7 @@ from memoranda.model.messages import Message
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Limits
 from memoranda.storage.decide.strangers import other_speaker
+from memoranda.text.scripts import comparable_text
 
 #: Topic → field of the profile; ``/-`` appends to a list.
 _FIELDS: Final = {
@@ -69,25 +75,76 @@ class Wanted:
 
 def wanted_memories(reading: Reading) -> Wanted:
     """Return which memories the new messages may end."""
-    earlier = _context(reading)
     values: list[str] = []
     #: Messages that were read; a user may say the same many times.
-    read: set[tuple[str, ...]] = set()
-    for message in filter(is_from_user, reading.new):
-        said = _said_after(message, earlier)
+    read: set[_Said] = set()
+    for said in _user_turns(reading):
         if said not in read:
             read.add(said)
-            if may_take_back(message.content, earlier):
+            if may_take_back(said.text, said.earlier) or said.corrections():
                 return Wanted(all=True)
-            stated = extract(message.content, earlier=earlier)
-            values += [one.value for one in stated if one.about in _OPPOSED]
-        earlier.append(message.content)
+            values += [one.value for one in said.stated() if one.about in _OPPOSED]
     return Wanted(values=tuple(dict.fromkeys(values)))
 
 
-def _said_after(message: Message, earlier: Sequence[str]) -> tuple[str, ...]:
-    """Return a message with the user's messages before it that have a part in how it is read."""
-    return (message.content, *earlier[-LONGEST_GAME:])
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A user's message with all that has a part in how it is read; it is equal to another that
+    reads the same.
+    """
+
+    text: str
+    #: The user's messages before it.
+    earlier: tuple[str, ...]
+    message: Message = field(compare=False)
+    #: The assistant's turn that it follows.
+    turn: str = ""
+    #: The speaker's message before it, if nobody but the assistant spoke between the two.
+    last: _Said | None = None
+
+    def stated(self, text: str | None = None) -> tuple[Statement, ...]:
+        """Return what the message states, or would state if it had another text."""
+        text = self.text if text is None else text
+        found = extract(text, earlier=self.earlier)
+        return tuple(found or answered(self.turn, text, earlier=self.earlier))
+
+    def corrections(self) -> list[Corrected]:
+        """Return which statements of the last message this one corrects."""
+        own = in_own_words(self.text, self.earlier)
+        if self.last is None or not may_correct(own):
+            return []
+        return corrected(
+            own,
+            self.last.stated(),
+            previous=self.last.text,
+            turn=self.turn,
+            read=self.last.stated,
+        )
+
+
+def _user_turns(reading: Reading) -> Iterator[_Said]:
+    """Yield the new messages of the user, oldest first."""
+    earlier: list[str] = []
+    before: Message | None = None
+    last: _Said | None = None
+    for read in reading.messages:
+        message = read.message
+        if is_from_user(message):
+            same = last is not None and other_speaker(last.message) == other_speaker(message)
+            said = _Said(
+                text=message.content,
+                earlier=tuple(earlier[-LONGEST_GAME:]),
+                message=message,
+                turn=before.content if before is not None and before.role == "assistant" else "",
+                last=last if same else None,
+            )
+            if not read.context:
+                yield said
+            earlier.append(message.content)
+            last = replace(said, last=None)
+        elif message.role != "assistant":
+            last = None
+        before = message
 
 
 def formed_by_rules(
@@ -119,6 +176,8 @@ class _Entry:
 
     message: Message
     stated: Statement
+    #: Words that it corrects, which are a source as well.
+    corrects: Cited | None = None
     #: Existing memories that it replaces, with their values.
     replaces: dict[UUID, Known] = field(default_factory=dict)
     #: True if a later message took it back.
@@ -157,16 +216,11 @@ class _Reader:
         ]
 
     def read(self) -> _Found:
-        earlier = _context(self._reading)
-        read: dict[tuple[str, ...], list[Statement]] = {}
-        for message in filter(is_from_user, self._reading.new):
-            said = _said_after(message, earlier)
+        read: dict[_Said, tuple[Statement, ...]] = {}
+        for said in _user_turns(self._reading):
+            message = said.message
             if said not in read:
-                read[said] = [
-                    one
-                    for one in extract(message.content, earlier=earlier)
-                    if len(one.content) <= self._limits.content_length
-                ]
+                read[said] = said.stated()
             stated = [one for one in read[said] if self._is_kept(message, one)]
             known = self._known(message)
             first = len(self._found.entries)
@@ -176,14 +230,57 @@ class _Reader:
                 for place, one in enumerate(stated)
             ]
             if known or new:
-                for denial in taken_back(message.content, [*known, *new], earlier=earlier):
+                for denial in taken_back(said.text, [*known, *new], earlier=said.earlier):
                     self._deny(message, denial, first)
             self._oppose(first, known)
-            earlier.append(message.content)
+            if known:
+                self._correct(said, first)
         return self._found
 
+    def _correct(self, said: _Said, first: int) -> None:
+        """End or replace what was formed of the speaker's last message, where this one says that it
+        was wrong.
+        """
+        message, last = said.message, said.last
+        for one in said.corrections():
+            assert last is not None
+            held = self._formed_of(last, one.was)
+            again = any(
+                entry.stated.key == one.was.key is not None for entry in self._found.entries[first:]
+            )
+            if not held or (again and one.instead is not None):
+                continue
+            if one.instead is not None and self._is_kept(message, one.instead):
+                entry = _Entry(message, one.instead, _cited(last.message, one.was.span))
+                self._found.entries.append(entry)
+                entry.replaces |= {known.id: known for known in held if isinstance(known.id, UUID)}
+                ended = [known for known in held if known.id not in entry.replaces]
+            else:
+                ended = [*held]
+            for known in ended:
+                self._end(message, known, Denial(known, (0, len(message.content))))
+
+    def _formed_of(self, said: _Said, was: Statement) -> list[Known]:
+        """Return what was formed of a statement of a message alone, and nobody touched since."""
+        wanted = comparable_text(was.content)
+        stored = [
+            Known(one.id, was.about, was.value)
+            for one in self._reading.candidates
+            if one.version == 1
+            and one.sources == (said.message.id,)
+            and comparable_text(one.content) == wanted
+            and one.id not in self._found.back
+        ]
+        return stored + [
+            Known(place, was.about, was.value)
+            for place, one in enumerate(self._found.entries)
+            if not one.gone and one.message.id == said.message.id and one.stated == was
+        ]
+
     def _is_kept(self, message: Message, stated: Statement) -> bool:
-        """True unless a statement is only a secret, or what the user asks not to keep."""
+        """True unless a statement is too long, only a secret, or what the user asks not to keep."""
+        if len(stated.content) > self._limits.content_length:
+            return False
         fault = self._withheld.fault(stated.content, [message])
         if fault is None and self._withheld.overlaps(message.id, stated.span):
             fault = Fault(*UNWANTED)
@@ -240,15 +337,6 @@ class _Reader:
                     self._found.entries[one.id].gone = True
 
 
-def _context(reading: Reading) -> list[str]:
-    """Return the user's own messages that are context only, oldest first."""
-    return [
-        read.message.content
-        for read in reading.messages
-        if read.context and is_from_user(read.message)
-    ]
-
-
 def _corrected(denial: Denial) -> Statement:
     topic = TOPICS[denial.known.about]
     return Statement(
@@ -298,7 +386,10 @@ def _draft(entry: _Entry, limits: Limits) -> Draft:
         cardinality=stated.cardinality,
         applies_when=stated.applies_when[: limits.content_length],
         supersedes=tuple(entry.replaces)[:100],
-        cited=(_cited(message, stated.span),),
+        cited=(
+            *(() if entry.corrects is None else (entry.corrects,)),
+            _cited(message, stated.span),
+        ),
         trust=message.trust,
         observed_at=message.observed_at,
         # What a user asks to remember may tell of a day; other topics are states.

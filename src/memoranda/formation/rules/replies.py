@@ -28,6 +28,13 @@ _RIGHT: Final = re.compile(
     r"^(?:yes|yep|yeah|right|correct|exactly|true|indeed|that's (?:right|correct|true)|ja|jawohl|genau|stimmt|richtig|s[ií]|exacto"
     r"|correcto|cierto|oui|exactement|c'est (?:ça|exact|juste))\b(?!,? (?:but not|aber nicht))"
 )
+#: The words of a yes to a question about the user; an okay is none.
+_CONFIRMS: Final = re.compile(
+    r"\W*(?:(?:oh|well|ja|oui)[, ]+)?(?:yes|yep|yeah|yup|right|correct|exactly|true|indeed|that's (?:right|correct|true)"
+    r"|i (?:do|am|have)|ja|jawohl|jep|genau|stimmt|richtig|sí|exacto|correcto|cierto|oui|ouais|exactement|c'est (?:ça|exact|juste))\b"
+    r"(?:,? (?:it is|i (?:do|am|have)|you're right|that's right|genau|klar|claro|exactement|tout à fait))?(?=\W|$)\W*",
+    re.IGNORECASE,
+)
 _NO: Final = re.compile(
     r"^(?:(?:oh|well|hm+|ah|thanks?|sorry|interesting|danke|gracias|merci)[,.! ]+(?:but |aber |pero |mais )?)*"
     r"(?:no|nope|nah|not|never|don't|do not|rather not|nein|nee|nicht|lieber nicht|bloß nicht|nunca|mejor no|non|pas|plutôt pas)\b"
@@ -127,6 +134,12 @@ def says_yes(text: str) -> bool:
 def calls_it_right(text: str) -> bool:
     """True if a message confirms a statement; an okay does not."""
     return _RIGHT.match(_plain(text)) is not None and not says_no(text)
+
+
+def only_yes_before(text: str) -> str | None:
+    """Return what follows the yes with which a message begins; None if it does not confirm."""
+    match = _CONFIRMS.match(text)
+    return None if match is None or says_no(text) else text[match.end() :]
 
 
 def says_no(text: str) -> bool:
