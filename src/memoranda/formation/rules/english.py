@@ -25,7 +25,7 @@ ENGLISH: Final = Language(
     taking_back=TAKING_BACK,
     frames=ENGLISH_FRAMES,
     slip=re.compile(
-        r"(?:,| -| —| –)? (?:no,? wait|wait,? no|i mean|scratch that|sorry|correction|or rather|er,? no|make that)[,:—–-]*(?: no[,:]?)? (?:in |from |at |it's |i'm |we're )?(?P<value>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
+        r"(?:(?:,| -| —| –)? (?:no,? wait|wait,? no|i mean|scratch that|sorry|correction|or rather|er,? no|make that)[,:—–-]*){1,2}(?: no[,:]?)? (?:in |from |at |it's |i'm |we're )?(?P<value>(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+){0,2})",
         re.IGNORECASE,
     ),
     code="en",

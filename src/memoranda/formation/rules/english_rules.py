@@ -70,6 +70,9 @@ ABOUT_WORK: Final = (
 AGED = r"(?:\d{1,2}|<NUMBER>)(?:[- ](?:years?|months?)[- ]old)?"
 
 ABOUT_OTHERS: Final = (
+    Rule("family", r"(?:my|our) (?P<kin><KIN>)'s birthday(?:'s| is| falls)(?: always)?(?: on)?(?: the)? (?P<value><DATE>)", "{kin}'s birthday: {value}"),
+    Rule("family", r"our (?P<phrase>(?:wedding )?anniversary) is(?: on)?(?: the)? (?P<value><DATE>)", "{phrase}: {value}"),
+    Rule("family", r"(?:my|our) (?P<value><KIN>(?: is|'s| are) (?:(?:an? )?(?:strict )?<DIET>s?|allergic to (?!(?:you|me|work)\b)[\w'-]+(?: [\w'-]+)?|from <PLACE>))<END>", "{value}"),
     Rule("family", r"\b(?:my|our) (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|twin|teenage|late-night) )?(?P<kin><KIN>),? (?P<who><CAP>(?:(?:, <CAP>){0,3},? and (?!I\b)<CAP>)?))(?!'s\b (?:friend|dog|cat))(?! (?:was|were|had|died|passed|used|says|said|told|wrote)\b)(?=\s*[,.;!?)(]|\s+[a-z]|'s|$)", "{kin}: {who}", anywhere=True),
     Rule("family", r"<WE> adopted (?P<value>(?:<COUNT> )?(?:twins|triplets|children|kids|baby|girls|boys|siblings|daughter|son))\b", "Has {value}", anywhere=True),
     Rule("family", r"<START>(?:proud |single |new |tired |stay-at-home |working )*(?P<value>(?:mum|mom|mother|dad|father|parent|grandma|grandpa|grandmother|grandfather) (?:of|to) (?:an? )?[\w-]+(?: (?:little |small |young |teenage )?<KIN>)?)(?: here\b|<END>)", "Is {value}"),
@@ -101,6 +104,9 @@ ABOUT_OTHERS: Final = (
 )
 
 ABOUT_THINGS: Final = (
+    Rule("possession", r"(?:our|my) (?P<who>(?:<ADJ>)?(?:team|company|startup|department|codebase|code base|backend|frontend|back end|front end|app|stack|project|product|website|infrastructure) (?:(?:now|currently|mostly|mainly|only|still) )?(?P<verb>uses|runs on|is (?:built|written|hosted) (?:in|on|with)|(?:is|runs) (?:in|on)(?= (?-i:[A-Z]))) (?P<value>(?!(?:a|an|the|it|this|that|these|too|more|less|up|time|people|me)\b)\w))", "{who} {verb} {value}", "", Reach.PHRASE),
+    Rule("possession", r"we (?:(?:all|mostly|mainly|only|still|now) )?(?:use|work with|run on) (?P<value><CAP>)(?=.*\b(?:at work|at the office|for work|in our team|on (?:our|my) (?:team|project))\b)", "Uses at work: {value}", "", _LIST),
+    Rule("possession", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently|finally|also))* (?:bought|purchased|built|inherited) (?P<phrase>(?P<value>(?:an?|our (?:first|own)|my (?:first|own)) <ADJ>{0,3}?<DWELLING> (?:in|near|outside|by) <PLACE>))<END>", "Has {phrase}"),
     Rule("possession", r"(?:an? )?(?P<value>(?:<ADJ>{0,2}?)<MAKE>)<END>", "Has {value}", "have"),
     Rule("possession", r"(?:i|we)(?:'ve| have)?(?: (?:just|recently|finally))* (?:bought|got|leased|inherited|picked up) (?:an? )?(?P<value>(?:<ADJ>{0,2}?)<MAKE>)", "Has {value}"),
     Rule("possession", r"(?:drive|ride) (?:an? |my |the )?(?P<value>(?:<ADJ>{0,2}?)<MAKE>)<END>", "Drives {value}", "do"),
@@ -205,6 +211,8 @@ ABOUT_REQUESTS: Final = (
     Rule("instruction", r"(?P<value>(?:go )?back to <LANGUAGE_NAME>)(?: from (?:here|now) on)(?: please)?", "{value}", asked=True),
     Rule("instruction", r"(?:so )?(?:please|pls|plz) (?P<value>(?:keep (?:your )?(?:sentences|answers|replies|it|things|explanations)|use (?:simple|plain|short|easy|metric|imperial|british|american)|write in (?:simple|plain|short)|stick to) (?!this\b|that\b)[^.!?,;:]{2,60})(?=\s*[.!,;]|$)", "{value}", asked=True),
     Rule("instruction", r"<START>(?:please |pls )?(?P<value><VERB> [^.!?,;:]{2,60}?)(?: please| pls)?, (?:in|for) (?:all|every|each) (?:of )?(?:your |our |my )?(?:answers?|repl(?:y|ies)|responses?|messages?|chats?)\b", "{value}", asked=True),
+    Rule("instruction", r"(?:please|pls) (?P<value>(?:answer|reply|respond|write|speak|talk|chat)(?: to me| with me| back| me)? in (?:(?:british|american|plain|simple|formal|informal|easy) )?<LANGUAGE_NAME>)(?=\s*[.!]?\s*$)", "{value}"),
+    Rule("instruction", r"(?:please |pls )?(?P<value>(?:don't|do not|dont|never|stop) (?:use|using|write|writing|add|adding|send|sending|put|putting|include|including) (?:any |so many )?(?:emojis?|smileys?|exclamation marks|bullet points|em dash(?:es)?|markdown|jargon|slang|abbreviations|headings|tables|footnotes|anglicisms)(?: (?:with|to|for) me| in your \w+)?)(?:,? please)?(?=\s*[.!]?\s*$)", "{value}", asked=True),
     Rule("instruction", r"in (?:all|every|each)(?: of)?(?: your)? (?:answers?|repl(?:y|ies)|responses?|messages?),? (?:please )?(?P<value>(?:<VERB>|no) [^.!?]{2,120})", "{value}", reach=_CLAUSE, asked=True),
     Rule("instruction", r"(?<![\s\S])(?P<value>stop (?:calling|using|adding|writing|putting|giving|saying|asking|apologi[sz]ing|repeating|ending|starting|suggesting|telling|including|recommending|sending|making) [^.!?]{2,120})", "{value}", reach=_CLAUSE, asked=True),
     Rule("instruction", r"(?:please |pls )*<EVER>[,:]? (?:please |i(?:'d| would) like you to |i want you to |you should |could you |can you |i need you to )*(?P<value>(?!call me|remember\b)(?:<VERB>|no )\b[^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
@@ -324,6 +332,8 @@ ABOUT_FOOD: Final = (
 )
 
 ABOUT_TASTE: Final = (
+    Rule("likes", r"(?:i|we)(?:'d| would)(?: (?:much|always|generally|usually))? rather (?:have |drink |eat |use |take |get |go for )?(?!(?:be|you|not|it|they|he|she|we|i)\b)(?P<value>[^.,;:!?()\n—–]{2,40}?)(?= than\b)", "Prefers {value}"),
+    Rule("likes", r"(?:i|we)(?:'d| would)(?: (?:much|always|generally|usually))? prefer (?P<value>(?:metric|imperial|celsius|fahrenheit|british|american|short|brief|long|detailed|formal|informal|plain|simple)\b(?: (?:units?|answers?|repl(?:y|ies)|english|spelling|language|tone|explanations?))?)(?=\s*[.!]?\s*$)", "Prefers {value}"),
     Rule("likes", r"(?P<value>(?:play|practise|practice) (?:the )?(?:(?:\w+ )?(?:guitar|bass|piano|violin|viola|cello|harp|flute|oboe|clarinet|bassoon|saxophone|sax|trumpet|trombone|tuba|horn|drums|banjo|ukulele|accordion|keyboards?|organ)|football|soccer|rugby|cricket|tennis|badminton|squash|hockey|basketball|volleyball|golf|chess|go|bridge|poker|darts|snooker|table tennis|video games|dungeons and dragons)|sing in (?:an? |the )(?:\w+ )?choir|do (?:yoga|pilates|karate|judo|ballet|pottery|parkour))<END>", "Likes to {value}", "do"),
     Rule("dislikes", r"<START>(?:really |so )?not (?:an? |much of an? )?(?:big |huge )?(?:fan of|into|keen on|fond of) (?P<value>\w)", "Dislikes {value}", "", _TASTE_LIST),
     Rule("likes", r"<START>(?:an? )?(?:big |huge |massive |lifelong )+fan of (?P<value>\w)", "Likes {value}", "", _TASTE_LIST),
