@@ -63,6 +63,15 @@ async def perform(book: Book, operation: Operation) -> Receipt:
             return await book.remember(
                 owner, operation.texts[0], operation=id, agent=AGENT, **fields
             )
+        case "save":
+            # The agent's line is stored with the user's memory, or neither.
+            return await book.records.save(
+                owner,
+                memories=[{"content": operation.texts[0]}],
+                experience=[{"field": "heuristics", "line": f"lesson {id}"}],
+                operation=id,
+                agent=AGENT,
+            )
         case "supersede":
             return await book.memories.supersede(
                 owner, given["loser"], given["winner"], operation=id, agent=AGENT
@@ -174,7 +183,7 @@ class Known:
                 self.messages.append(id)
             elif item.verb is Verb.REMEMBER:
                 self.memories.append(id)
-        if operation.verb in ("remember", "retract", "put", "delete"):
+        if operation.verb in ("remember", "save", "retract", "put", "delete"):
             self.positions.append(receipt.position)
 
     def choose(self, id: str, owner: str, rng: random.Random) -> Operation:
@@ -182,8 +191,18 @@ class Known:
         if not self.threads:
             return Operation(id, owner, "open", {"name": id})
         verb = rng.choices(
-            ("append", "remember", "supersede", "retract", "undo", "close", "put", "delete"),
-            (8, 6, 1, 1, 2, 1, 3, 1),
+            (
+                "append",
+                "remember",
+                "save",
+                "supersede",
+                "retract",
+                "undo",
+                "close",
+                "put",
+                "delete",
+            ),
+            (8, 6, 2, 1, 1, 2, 1, 3, 1),
         )[0]
         if verb in ("put", "delete"):
             given: dict[str, Any] = {
@@ -193,6 +212,8 @@ class Known:
             if verb == "put":
                 given["value"] = {"text": _text(id, rng), "n": rng.random()}
             return Operation(id, owner, verb, given)
+        if verb == "save":
+            return Operation(id, owner, verb, {"texts": [_text(id, rng)]})
         if verb == "append":
             return self._append(id, owner, rng)
         if verb == "supersede" and len(self.memories) > 2:

@@ -14,15 +14,18 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda import Book, MemorandaError
+from memoranda.book.paging import every_record
 from memoranda.door import pack_terms
 from memoranda.model.ledger import Entry
 from memoranda.model.messages import Episode
 from memoranda.model.query import Filter
-from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner, Record, RecordType
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner, OwnerKind, Record, RecordType
 from memoranda.storage.decide.state import receipt_of
-from proofs._kill.operations import JOB, OWNERS, Operation, perform
+from proofs._kill.operations import AGENT, JOB, OWNERS, Operation, perform
 from proofs._kill.writer import opened, spelled
 
+#: The agent that learns from all owners.
+HELPER = Owner(kind=OwnerKind.AGENT, id=AGENT)
 #: Operations whose records contain the operation's texts.
 _MAKING = frozenset({"append", "remember", "add"})
 
@@ -120,6 +123,21 @@ class Reckoning:
             raise Broken("two operations were told of the same ledger position")
         if faults := (await book.engine.verify()).faults:
             raise Broken(f"the ledger says: {faults[0]} ({len(faults)} faults)")
+        lines = {
+            (str(line.id), line.version)
+            for withdrawn in (False, True)
+            for line in await _lines(book, withdrawn=withdrawn)
+        }
+        taught = dict(
+            sorted(
+                (id, version)
+                for _, told in self._kept.values()
+                for _, type_, id, version in told["items"]
+                if type_ == RecordType.EXPERIENCE
+            )
+        )
+        if lines != set(taught.items()):
+            raise Broken("lines and the operations that taught them do not come together")
         all_records = {id: record for found in records.values() for id, record in found.items()}
         self._check_stored(await self.stored(book, thorough), all_records, thorough)
 
@@ -189,6 +207,8 @@ def _check_kept(
     entry = entries.get(told["position"])
     if entry is None:
         raise Lost(f"acknowledged, and not in the ledger: {operation}")
+    own = [item for item in told["items"] if item[1] != RecordType.EXPERIENCE]
+    told = {**told, "items": own}
     written = spelled(receipt_of(entry, Owner(id=operation.owner)))
     if any(written[part] != told[part] for part in written):
         raise Lost(f"{operation} was told {told}, and the ledger says {written}")
@@ -209,6 +229,11 @@ def _check_kept(
             )
     if texts != operation.texts and not (told["ignored"] and not texts):
         raise Lost(f"{operation} reads {texts}")
+
+
+async def _lines(book: Book, *, withdrawn: bool) -> list[Record]:
+    wanted = Filter(types=frozenset({RecordType.EXPERIENCE}), withdrawn=withdrawn)
+    return [one async for one in every_record(book.engine, HELPER, WHOLE, wanted)]
 
 
 async def _ledger(book: Book, owner: str) -> dict[int, Entry]:

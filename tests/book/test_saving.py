@@ -160,10 +160,13 @@ async def test_a_limit_counts_all_parts_together():
 
 
 async def test_nothing_is_learnt_of_a_user_whose_processing_is_restricted(book):
-    await book.admin.restrict("ann")
-    with pytest.raises(Restricted):
-        await save(book)
-    assert await book.experience.list("guide") == []
+    for appends in ("refuse", "keep_unread"):
+        await book.admin.restrict("ann", appends=appends)
+        with pytest.raises(Restricted):
+            await save(book)
+        assert await book.experience.list("guide") == []
+    await save(book, experience=[])
+    assert len((await book.records.list("ann", types="memory", as_owner=True)).records) == 1
 
 
 async def test_a_limited_key_saves_what_is_its_owners_and_teaches_no_agent(book):

@@ -115,6 +115,8 @@ def while_restricted(base: OwnerBase, batch: Batch) -> Batch:
     if base.restricted is None or all(isinstance(change, _ALWAYS) for change in batch.changes):
         return batch
     kept = base.restricted is Appends.KEEP_UNREAD and batch.actor.kind != "system"
+    # What an agent learns is read for others.
+    kept = kept and batch.also is None
     if kept or all(map(_is_brought, batch.changes)):
         return replace(batch, limits=batch.limits.model_copy(update={"at_capacity": "reject"}))
     raise Restricted(
