@@ -67,15 +67,17 @@ CASES: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ),
     (
         at(format="date-time"),
-        ["2026-02-28T10:00:00Z", "2026-02-28T10:00:00.5+02:00"],
-        ["2026-02-28T10:00:00", "2026-02-28", "2026-02-28T25:00:00Z", "yesterday"],
+        ["2026-02-28T10:00:00Z", "2026-02-28T10:00:00.5+02:00", "2026-02-28T10:00:00"],
+        ["2026-02-28", "2026-02-28T25:00:00Z", "yesterday", "1700000000"],
     ),
     (
         at(format="uuid"),
         ["12345678-1234-5678-1234-567812345678"],
         ["{12345678-1234-5678-1234-567812345678}", "1"],
     ),
-    (at(format="email"), ["anything"], []),
+    (at(format="email"), ["ana@example.org", "ana@localhost"], ["ana", "@", "ana @example.org"]),
+    (at(format="duration"), ["P1D", "-PT2H"], ["1 day, 02:00:00", "02:00:00", "P"]),
+    (at(format="password"), ["anything"], []),
     (at(items={"type": "integer"}), [[], [1, 2], "x"], [[1, "2"], [None]]),
     (
         at(prefixItems=[{"type": "string"}], items={"type": "integer"}),
@@ -95,6 +97,24 @@ CASES: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
         at(properties={"a": {}}, additionalProperties={"type": "integer"}),
         [{"a": "", "b": 1}],
         [{"b": "x"}],
+    ),
+    (
+        at(
+            properties={"a": {}},
+            patternProperties={"^x-": {"type": "integer"}, "-y$": {"minimum": 1}},
+        ),
+        [{"x-a": 0, "a": 1}, {"x-y": 1}, {"b": "x"}, []],
+        [{"x-a": "b"}, {"x-y": 0}, {"b-y": 0}],
+    ),
+    (
+        at(properties={"a": {}}, patternProperties={"^x-": {}}, additionalProperties=False),
+        [{"a": 1, "x-b": 2}],
+        [{"b": 1}],
+    ),
+    (
+        at(contentMediaType="application/json", contentSchema={"required": ["a"]}),
+        ['{"a": 1}', 3],
+        ["{", "{}", '{"a": 1, "a": 2}'],
     ),
     (at(propertyNames={"enum": ["de", "en"]}), [{}, {"de": 1}], [{"fr": 1}]),
     (at(minProperties=1, maxProperties=2), [{"a": 1}, []], [{}, {"a": 1, "b": 2, "c": 3}]),
@@ -162,6 +182,13 @@ def test_work_without_end_is_a_fault_and_not_a_wait():
     assert [fault.reason for fault in found] == [
         "takes too many steps to check; simplify the schema or the document"
     ]
+
+
+def test_matching_many_long_names_is_a_fault_and_not_a_wait():
+    schema = at(patternProperties={"^(a+)+$": {"type": "integer"}, "b": {}})
+    assert document_faults(schema, {"x": {f"a{number}": "" for number in range(9_000)}}) == ()
+    names = {"a" * 400 + str(number): "" for number in range(9_000)}
+    assert "too many steps" in document_faults(schema, {"x": names})[0].reason
 
 
 def test_a_document_that_is_deeper_than_any_record_is_a_fault():

@@ -21,6 +21,7 @@ from memoranda.embedding import EmbeddingSettings
 from memoranda.formation.agent_limits import AGENT_LIMITS
 from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import AGENT_SETTINGS, FormingSettings
+from memoranda.formation.schemas.formats import CHECKED_FORMATS, UNCHECKED_FORMATS
 from memoranda.formation.schemas.json_patch import OPERATIONS
 from memoranda.formation.schemas.patterns import PATTERN_LENGTH, PATTERN_WEIGHT, TEXT_LENGTH
 from memoranda.formation.schemas.schema_check import (
@@ -31,7 +32,6 @@ from memoranda.formation.schemas.schema_check import (
     PROPERTIES,
     SCHEMA_BYTES,
 )
-from memoranda.formation.schemas.validation import CHECKED_FORMATS, UNCHECKED_FORMATS
 from memoranda.model.data_filters import (
     MOST_CHOICES,
     MOST_CONDITIONS,

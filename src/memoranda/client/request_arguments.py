@@ -27,6 +27,7 @@ from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.memories import DaySpan
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.redactions import Traces
+from memoranda.model.values import fields_of_object, json_schema_of
 from memoranda.operations import Operation
 from memoranda.wire.results import gives_hits, to_json
 from memoranda.wire.routes import path_of
@@ -184,9 +185,9 @@ def _crossing(value: Any, name: str, depth: int = 0) -> Any:
     if isinstance(value, (Traces, ErasureReceipt, Hidden)):
         return to_json(value)
     if isinstance(value, type) and issubclass(value, BaseModel):
-        return value.model_json_schema()
+        return json_schema_of(value, name)
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", exclude_unset=True)
+        return fields_of_object(value)
     if isinstance(value, Mapping):
         return {
             _key(key, name): _crossing(one, name if depth else str(key), depth + 1)

@@ -24,6 +24,8 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema
 
 from memoranda.errors import InvalidInput
 
@@ -363,6 +365,32 @@ EXPIRING = frozenset({"memory", "episode", "item"})
 EXPIRE = "expire"
 #: Those that are out of sight, but not erased: threads, and with them their messages.
 _PUT_AWAY = frozenset({"thread", "message"})
+
+
+class _WithoutDecimalPatterns(GenerateJsonSchema):
+    """Leaves out the patterns that some versions of Pydantic write for decimals; they look
+    ahead.
+    """
+
+    def decimal_schema(self, schema: Any) -> dict[str, Any]:
+        found = super().decimal_schema(schema)
+        for part in (found, *found.get("anyOf", ())):
+            part.pop("pattern", None)
+        return found
+
+
+def json_schema_of(kind: type[BaseModel], field: str) -> dict[str, Any]:
+    """Return the JSON Schema of a Pydantic class; raise ``InvalidInput`` if it has none."""
+    try:
+        return kind.model_json_schema(schema_generator=_WithoutDecimalPatterns)
+    except PydanticUserError as exc:
+        reason = f"{exc.message}; give a class that can be written as JSON"
+        raise InvalidInput(f"{field}: {reason}", field=field) from exc
+
+
+def fields_of_object(given: BaseModel) -> dict[str, Any]:
+    """Return the fields of a Pydantic object that were set, as its class's JSON Schema has them."""
+    return given.model_dump(mode="json", by_alias=True, exclude_unset=True, round_trip=True)
 
 
 def expired(record: Any, at: datetime | None) -> bool:

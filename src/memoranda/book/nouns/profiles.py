@@ -37,7 +37,7 @@ from memoranda.model.records import (
     slot_of,
     those_of,
 )
-from memoranda.model.values import new_id, refused
+from memoranda.model.values import fields_of_object, new_id, refused
 from memoranda.operations import Names, Part, Role, W, no_offer, offer
 
 _NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
@@ -270,7 +270,7 @@ class Profiles(RecordVerbs, Part[W]):
 def fields_of(given: Mapping[str, Any] | BaseModel, name: str) -> dict[str, Any]:
     """Return the fields of a document; of a Pydantic object those that were set."""
     if isinstance(given, BaseModel):
-        return given.model_dump(mode="json", exclude_unset=True)
+        return fields_of_object(given)
     if not isinstance(given, Mapping):
         raise InvalidInput(
             f"{name}: give a mapping of fields to values, or a Pydantic object", field=name

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, get_args
 
 from pydantic import BaseModel
-from pydantic.errors import PydanticUserError
 
 from memoranda.errors import InvalidInput
 from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of, with_keys, without_keys
@@ -20,7 +19,7 @@ from memoranda.model.experience_lines import ExperienceField
 from memoranda.model.memories import Cardinality
 from memoranda.model.messages import Outcome
 from memoranda.model.profiles import ProfileDocument, Schema, Trigger, UpdateMode
-from memoranda.model.values import canonical, schema_digest
+from memoranda.model.values import canonical, json_schema_of, schema_digest
 
 
 @dataclass(frozen=True)
@@ -272,21 +271,26 @@ def parameters_of(given: object) -> dict[str, Any]:
     unusable.
     """
     if isinstance(given, type) and issubclass(given, BaseModel):
-        try:
-            given = given.model_json_schema()
-        except PydanticUserError as exc:
-            raise _refusal(
-                "parameters", f"{exc.message}; give a class that can be written as JSON"
-            ) from exc
+        given = json_schema_of(given, "parameters")
     if not isinstance(given, Mapping) or not given:
         raise _refusal("parameters", "give a JSON Schema as a mapping, or a Pydantic class")
-    parameters = dict(given)
+    parameters = _with_fields_at_the_root(given)
     faults = schema_faults(parameters)
     if faults:
         errors = tuple(_refusal(f"parameters{fault.at}", fault.reason) for fault in faults)
         errors[0].errors = errors
         raise errors[0]
     return parameters
+
+
+def _with_fields_at_the_root(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON Schema whose root is no reference, as that of a class which contains itself."""
+    more = dict(parameters)
+    name, definitions = str(more.pop("$ref", "")).removeprefix("#/$defs/"), more.pop("$defs", None)
+    found = definitions.get(name) if isinstance(definitions, Mapping) else None
+    if not isinstance(found, Mapping) or more.keys() - {"title", "description"}:
+        return dict(parameters)
+    return {**found, **more, "$defs": {**(definitions or {}), name: without_keys(found)}}
 
 
 def _check_name(name: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of
+from memoranda.formation.schemas.formats import CHECKED_FORMATS, UNCHECKED_FORMATS
 from memoranda.formation.schemas.json_values import (
     TYPE_NAMES,
     Copier,
@@ -16,13 +17,7 @@ from memoranda.formation.schemas.json_values import (
     tokens_of,
 )
 from memoranda.formation.schemas.patterns import pattern_fault
-from memoranda.formation.schemas.validation import (
-    CHECKED_FORMATS,
-    CHECKED_KEYWORDS,
-    UNCHECKED_FORMATS,
-    Fault,
-    Shape,
-)
+from memoranda.formation.schemas.validation import CHECKED_KEYWORDS, Fault, Shape
 from memoranda.model.values import NAME_LENGTH
 
 #: The approximate size limit of a schema in bytes; it is part of every prompt that uses it.
@@ -38,23 +33,15 @@ FAULTS = 20
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-#: Keywords for readers and models only; their values are not checked.
+#: Keywords for readers and models only; their values are not checked. Those that begin with x- are,
+#: too.
 ANNOTATIONS = frozenset(
-    {
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "$comment",
-    }
-    | {"discriminator", "$id", "$schema"}
+    "$comment $id $schema contentEncoding contentMediaType default deprecated description "
+    "discriminator example examples readOnly title writeOnly".split()
 )
-_ONE = ("items", "additionalProperties", "propertyNames")
+_ONE = ("items", "additionalProperties", "propertyNames", "contentSchema")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NAMED = ("properties", "$defs", "definitions")
+_NAMED = ("properties", "patternProperties", "$defs", "definitions")
 _IN_PLACE = ("anyOf", "oneOf", "allOf")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
@@ -74,10 +61,9 @@ def schema_faults(parameters: Any) -> tuple[Fault, ...]:
         return (Fault("", "is not a JSON object"),)
     reader = _SchemaReader()
     found = [*reader.read(copy, ())]
-    if not found:
-        found = [*reader.reference_faults(), *reader.root_faults(copy)]
-    if not found:
-        found = [*_key_faults(copy)]
+    for later in (reader.reference_faults, reader.root_faults, reader.name_faults):
+        found = found or [*later()]
+    found = found or [*_key_faults(copy)]
     return tuple(found[:FAULTS])
 
 
@@ -102,9 +88,17 @@ class _SchemaReader:
             else:
                 for place, inner in _subschemas(keyword, given):
                     yield from self.read(inner, (*at, *place))
+        if "contentSchema" in schema and (
+            schema.get("contentMediaType") != "application/json" or "contentEncoding" in schema
+        ):
+            reason = (
+                "is checked only beside contentMediaType application/json, without contentEncoding"
+            )
+            yield Fault(pointer_to((*at, "contentSchema")), reason)
 
     def _reason(self, keyword: str, given: Any, at: Place) -> str | None:
-        if keyword not in KNOWN:
+        custom = keyword.startswith("x-") and not keyword.startswith("x-memoranda-")
+        if keyword not in KNOWN and not custom:
             return "is not a supported keyword; docs/reference/schema-keywords.md lists them"
         if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
             return self._count_reason(keyword, given)
@@ -117,13 +111,12 @@ class _SchemaReader:
         return _fault_of(keyword, given)
 
     def _count_reason(self, keyword: str, given: Any) -> str | None:
-        if keyword == "pattern":
-            self.patterns += 1
-            return (
-                pattern_fault(given)
-                if self.patterns <= PATTERNS
-                else f"is one pattern too many; at most {PATTERNS}"
-            )
+        if keyword == "pattern" or (keyword == "patternProperties" and isinstance(given, dict)):
+            patterns = [*given] if isinstance(given, dict) else [given]
+            self.patterns += len(patterns)
+            if self.patterns > PATTERNS:
+                return f"is one pattern too many; at most {PATTERNS}"
+            return next(filter(None, map(pattern_fault, patterns)), None)
         if keyword in _LISTS:
             return None if isinstance(given, list) and given else "is not a list of schemas"
         if not isinstance(given, dict):
@@ -158,16 +151,29 @@ class _SchemaReader:
                     onward[at].append(target)
         yield from _chain_faults(onward)
 
-    def root_faults(self, schema: Mapping[str, Any]) -> Iterator[Fault]:
+    def root_faults(self) -> Iterator[Fault]:
         """Yield the faults of the schema as a whole: it must describe an object."""
-        seen: set[Place] = set()
-        at: Place = ()
-        while "$ref" in schema and at not in seen:
-            seen.add(at)
-            at = tokens_of(schema["$ref"].removeprefix("#"))
-            schema = self.places[at] if isinstance(self.places[at], dict) else {}
-        if schema.get("type") != "object":
+        if not self._is_object(self.places[()]):
             yield Fault("", 'does not describe an object: add "type": "object" and "properties"')
+
+    def _is_object(self, schema: Any) -> bool:
+        if not isinstance(schema, dict):
+            return False
+        if "$ref" in schema:
+            return self._is_object(self.places[tokens_of(schema["$ref"].removeprefix("#"))])
+        given = schema.get("anyOf") or schema.get("oneOf") or ()
+        return schema.get("type") == "object" or (bool(given) and all(map(self._is_object, given)))
+
+    def name_faults(self) -> Iterator[Fault]:
+        """Yield schemas of names that no name can fit, as Pydantic writes them for keys that are
+        numbers.
+        """
+        shape = Shape(self.places[()])
+        for at, schema in self.places.items():
+            names = schema.get("propertyNames") if isinstance(schema, dict) else None
+            if not all("string" in one.get("type", "string") for one in shape.parts(names)):
+                reason = "can fit no name, because names are texts; describe texts"
+                yield Fault(pointer_to((*at, "propertyNames")), reason)
 
 
 def _subschemas(keyword: str, given: Any) -> Iterator[tuple[Place, Any]]:
@@ -253,7 +259,7 @@ def _fault_of(keyword: str, given: Any) -> str | None:
             return (
                 None
                 if known
-                else f"is not a known format; checked formats are {', '.join(CHECKED_FORMATS)}"
+                else "is not a known format; docs/reference/schema-keywords.md lists them"
             )
         case "$ref":
             return _fault_of_reference(given)
