@@ -17,7 +17,12 @@ from memoranda.formation.schemas.json_values import (
     tokens_of,
 )
 from memoranda.formation.schemas.patterns import pattern_fault
-from memoranda.formation.schemas.validation import CHECKED_KEYWORDS, Fault, Shape
+from memoranda.formation.schemas.validation import (
+    CHECKED_KEYWORDS,
+    Fault,
+    Shape,
+    document_faults,
+)
 from memoranda.model.values import NAME_LENGTH
 
 #: The approximate size limit of a schema in bytes; it is part of every prompt that uses it.
@@ -43,8 +48,39 @@ _ONE = ("items", "additionalProperties", "propertyNames", "contentSchema")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 _IN_PLACE = ("anyOf", "oneOf", "allOf")
+_TYPE = {"enum": [*TYPE_NAMES]}
+_LIST = {"type": "array", "minItems": 1}
+_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+#: Of each keyword, the schema of its value, and what is said of one that does not fit.
+_VALUES: dict[str, tuple[dict[str, Any], str]] = {
+    "type": (
+        {"anyOf": [_TYPE, {**_LIST, "items": _TYPE}]},
+        f"is not one of {', '.join(TYPE_NAMES)}, nor a list of them",
+    ),
+    "enum": (_LIST, "is not a list of values"),
+    "required": (
+        {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "is not a list of distinct names",
+    ),
+    "uniqueItems": ({"type": "boolean"}, "is neither true nor false"),
+    "format": (
+        {"enum": [*CHECKED_FORMATS, *UNCHECKED_FORMATS]},
+        "is not a known format; docs/reference/schema-keywords.md lists them",
+    ),
+    "$schema": ({"const": DIALECT}, f"is not {DIALECT}"),
+    **dict.fromkeys(_LISTS, (_LIST, "is not a list of schemas")),
+    **dict.fromkeys(_NAMED, ({"type": "object"}, "is not an object of schemas by name")),
+    **dict.fromkeys(
+        _COUNTS,
+        ({"type": "integer", "minimum": 0}, "is not a count: give a whole number from 0"),
+    ),
+    **dict.fromkeys(_LIMITS, ({"type": "number"}, "is not a valid limit: give a number")),
+    "multipleOf": (
+        {"type": "number", "exclusiveMinimum": 0},
+        "is not a valid limit: give a number above 0",
+    ),
+}
 #: All keywords that a schema may use.
 KNOWN = CHECKED_KEYWORDS | ANNOTATIONS | {*_ONE, *_LISTS, *_NAMED, KEYWORD}
 
@@ -100,32 +136,29 @@ class _SchemaReader:
         custom = keyword.startswith("x-") and not keyword.startswith("x-memoranda-")
         if keyword not in KNOWN and not custom:
             return "is not a supported keyword; docs/reference/schema-keywords.md lists them"
-        if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
-            return self._count_reason(keyword, given)
         if keyword == KEYWORD:
             return _fault_of_key(given, at)
-        if keyword == "$schema":
-            return None if given == DIALECT else f"is not {DIALECT}"
         if keyword == "$id" and at:
             return "is allowed at the root only; references are local"
-        return _fault_of(keyword, given)
+        if keyword == "$ref":
+            return _fault_of_reference(given)
+        fits, reason = _VALUES.get(keyword, ({}, ""))
+        return reason if document_faults(fits, given) else self._count_reason(keyword, given)
 
     def _count_reason(self, keyword: str, given: Any) -> str | None:
-        if keyword == "pattern" or (keyword == "patternProperties" and isinstance(given, dict)):
+        faults: Iterator[str | None] = iter(())
+        if keyword in ("pattern", "patternProperties"):
             patterns = [*given] if isinstance(given, dict) else [given]
             self.patterns += len(patterns)
             if self.patterns > PATTERNS:
                 return f"is one pattern too many; at most {PATTERNS}"
-            return next(filter(None, map(pattern_fault, patterns)), None)
-        if keyword in _LISTS:
-            return None if isinstance(given, list) and given else "is not a list of schemas"
-        if not isinstance(given, dict):
-            return "is not an object of schemas by name"
-        if keyword == "properties":
-            self.properties += len(given)
+            faults = map(pattern_fault, patterns)
+        elif keyword in _NAMED:
+            self.properties += len(given) if keyword == "properties" else 0
             if self.properties > PROPERTIES:
                 return f"brings the fields to {self.properties}; at most {PROPERTIES} in all"
-        return next(filter(None, map(_fault_of_name, given)), None)
+            faults = map(_fault_of_name, given)
+        return next(filter(None, faults), None)
 
     def reference_faults(self) -> Iterator[Fault]:
         """Yield references without a target, and references that form a loop before they reach a
@@ -229,54 +262,6 @@ def _key_faults(schema: dict[str, Any]) -> Iterator[Fault]:
         elif key in taken:
             yield Fault(at, f"is the key of the field {printable(taken[key])!r} already")
         taken.setdefault(key, name)
-
-
-def _fault_of(keyword: str, given: Any) -> str | None:
-    match keyword:
-        case "type":
-            names = [given] if isinstance(given, str) else given
-            good = (
-                isinstance(names, list)
-                and names
-                and all(isinstance(n, str) and n in TYPE_NAMES for n in names)
-            )
-            return None if good else f"is not one of {', '.join(TYPE_NAMES)}, nor a list of them"
-        case "enum":
-            return None if isinstance(given, list) and given else "is not a list of values"
-        case "required":
-            good = isinstance(given, list) and all(isinstance(name, str) for name in given)
-            return (
-                None
-                if good and len(set(given)) == len(given)
-                else "is not a list of distinct names"
-            )
-        case "uniqueItems":
-            return None if isinstance(given, bool) else "is neither true nor false"
-        case "format":
-            known = isinstance(given, str) and (
-                given in CHECKED_FORMATS or given in UNCHECKED_FORMATS
-            )
-            return (
-                None
-                if known
-                else "is not a known format; docs/reference/schema-keywords.md lists them"
-            )
-        case "$ref":
-            return _fault_of_reference(given)
-    if keyword in _COUNTS:
-        return (
-            None
-            if _is_number(given) and given >= 0 and given == int(given)
-            else "is not a count: give a whole number from 0"
-        )
-    if keyword in _NUMBERS:
-        good = _is_number(given) and (keyword != "multipleOf" or given > 0)
-        return None if good else "is not a valid limit: give a number, above 0 for multipleOf"
-    return None
-
-
-def _is_number(given: Any) -> bool:
-    return isinstance(given, (int, float)) and not isinstance(given, bool)
 
 
 def _fault_of_reference(given: Any) -> str | None:
