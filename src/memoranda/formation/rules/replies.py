@@ -12,8 +12,21 @@ from memoranda.text.scripts import normalised
 from memoranda.text.similarity import sentences_of
 
 _QUESTION_MARKS: Final = frozenset("?？؟;\u037e⁇")
-#: A quote of fewer words is a name or a value that the user gives.
-_LEAST_QUOTED: Final = 4
+#: A quote of fewer words is a name or a value that the user gives, and one of at most so many may
+#: be a title.
+_LEAST_QUOTED, _LONGEST_TITLE = 4, 6
+#: The words of a title but small ones begin with capitals, and say neither what is nor what to do.
+_TITLE: Final = re.compile(r"[^\w]?(?:(?:[A-ZÀ-Þ\d][\w'’&-]*|[a-zà-ÿ]{1,4}|&)(?: |[^\w]?$))+")
+_SAYING: Final = re.compile(
+    r"\b(?:say|says|said|state|states|stated|tell|tells|told|write|writes|wrote|answer\w*|repl(?:y|ies|ied)|claim\w*|quote\w*"
+    r"|it reads|sagt\w*|steht|stand|schreib\w*|schrieb|meint\w*|dice|dijo|escrib\w*|dit|écri\w*)(?: \w+)?$",
+    re.IGNORECASE,
+)
+_SAYS_SOMETHING: Final = re.compile(
+    r"[.!?:;,]|\b(?:i|you|we|he|she|they|is|are|am|was|were|has|have|will|must|should|can|may|do|does|not|all"
+    r"|ich|du|wir|ist|sind|hat|haben|wird|muss|soll|kann|nicht|yo|es|son|está|tiene|debe|puede|je|est|sont|doit|peut)\b",
+    re.IGNORECASE,
+)
 _MASKED: Final = re.compile(f"{MASK}+")
 
 _YES: Final = re.compile(
@@ -95,9 +108,25 @@ def own_words(text: str) -> str:
     masked = mask_quoted(start)
     kept = list(start)
     for found in _MASKED.finditer(masked):
-        if len(start[found.start() : found.end()].split()) >= _LEAST_QUOTED:
+        count = len(start[found.start() : found.end()].split())
+        if count >= _LEAST_QUOTED and not (
+            count <= _LONGEST_TITLE and _is_title(start, *found.span())
+        ):
             kept[found.start() : found.end()] = " " * (found.end() - found.start())
     return "".join(kept)
+
+
+def _is_title(text: str, begin: int, end: int) -> bool:
+    """True if a quote is a title, such as that of a book, in a sentence of the user's own."""
+    quoted = text[begin:end]
+    before = text[:begin].rstrip()
+    return (
+        before[-1:].isalpha()
+        and _SAYING.search(before[-40:]) is None
+        and _TITLE.fullmatch(quoted) is not None
+        and _SAYS_SOMETHING.search(quoted) is None
+        and _ORDERS.search(quoted.casefold()) is None
+    )
 
 
 def asks(text: str) -> bool:
