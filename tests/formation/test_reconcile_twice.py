@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memoranda.engines.inmemory import InMemoryEngine
@@ -33,6 +33,7 @@ CONTENTS = st.sampled_from(
         "Took the pill",
     ]
 )
+ENDED = datetime(2026, 1, 1, tzinfo=UTC)
 DRAFTS = st.builds(
     lambda content, places, **fields: (content, places, fields),
     CONTENTS,
@@ -42,7 +43,7 @@ DRAFTS = st.builds(
     subject=st.none() | st.sampled_from(["Bob"]),
     applies_when=st.sampled_from(["", "", "at work"]),
     trust=st.sampled_from([Trust.USER, Trust.USER, Trust.TOOL]),
-    valid_to=st.none() | st.just(datetime(2026, 1, 1, tzinfo=UTC)),
+    valid_to=st.none() | st.just(ENDED),
     supersedes=st.lists(st.integers(0, 3), max_size=2, unique=True),
 )
 HELDS = st.lists(
@@ -71,8 +72,26 @@ async def everything(pen: Pen) -> CurrentRecords:
     )
 
 
+ONE = {"cardinality": Cardinality.ONE, "trust": Trust.USER, "subject": None, "applies_when": ""}
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(DRAFTS, max_size=4), HELDS)
+@example(
+    [
+        ("Likes tea", [1], {**ONE, "key": None, "valid_to": None, "supersedes": []}),
+        ("Does not like tea", [1], {**ONE, "key": None, "valid_to": None, "supersedes": [0]}),
+    ],
+    [("Likes tea", ONE, False)],
+)
+@example(
+    [
+        ("Likes tea", [2], {**ONE, "key": None, "valid_to": ENDED, "supersedes": []}),
+        ("Likes tea", [1], {**ONE, "key": "home", "valid_to": ENDED, "supersedes": []}),
+        ("Likes tea", [2], {**ONE, "key": "home", "valid_to": None, "supersedes": []}),
+    ],
+    [],
+)
 async def test_what_was_applied_is_not_applied_again(drafts, helds):
     pen = Pen(InMemoryEngine(), ANN)
     await pen.write(OpenThread(THREAD))

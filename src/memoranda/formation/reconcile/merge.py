@@ -95,6 +95,9 @@ class Merger:
         """Return the changes to write; empty if there is nothing to change."""
         self._state = found = _MergeState()
         in_order = sorted(enumerate(notes), key=lambda one: (one[1].observed_at, one[0]))
+        if any(self._id_of("note", place) in self._ids for place, _ in in_order):
+            # They were applied before, all of them in one operation.
+            in_order = []
         for place, draft in in_order:
             self._merge(place, draft)
         for one in confirmations:
@@ -149,8 +152,6 @@ class Merger:
             # With its schema's name and its sources around it, a document may be nested too deep or
             # too large.
             self._left_out(at, "invalid", str(refused(exc)))
-            return
-        if memory.id in self._ids:
             return
         if any(_same_memory(memory, late) for late in self._state.late):
             # The same statement without a key is too old as well.
