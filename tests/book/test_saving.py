@@ -20,7 +20,7 @@ from memoranda.errors import (
     OperationReused,
     Restricted,
 )
-from memoranda.model.records import Limits
+from memoranda.model.records import Limits, Owner, OwnerKind
 from memoranda.operations import Role
 
 PROFILE = {"interests": ["action films"]}
@@ -124,6 +124,9 @@ async def test_what_it_lacks_is_named(book):
     with pytest.raises(InvalidInput) as refused:
         await book.records.save("ann", experience=[LINE])
     assert refused.value.field == "agent"
+    guide = Owner(kind=OwnerKind.AGENT, id="guide")
+    with pytest.raises(InvalidInput, match="name a user"):
+        await book.records.save(guide, agent="guide", experience=[LINE])
 
 
 async def test_a_line_that_tells_of_the_user_is_held_against_what_is_saved_with_it(book):

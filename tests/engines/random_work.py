@@ -144,9 +144,13 @@ class World:
             self._expect(dice, owner),
             dice.pick((*(None,) * 9, "one", "two")),
             dice.pick((b"x", b"x", b"y")),
+            also=None if undo or owner == GUIDE else self._also(dice),
         )
         self.batches.append(batch)
         return batch
+
+    def _also(self, dice: Dice) -> tuple[Owner, tuple[c.Change, ...]] | None:
+        return (GUIDE, (experience(self, dice, GUIDE),)) if dice.rarely(5) else None
 
     def _jobs(self, dice: Dice, owner: Owner) -> tuple[JobDraft, ...]:
         if not dice.rarely():

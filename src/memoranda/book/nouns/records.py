@@ -105,6 +105,11 @@ class Records(Part[W]):
                 raise InvalidInput("agent: name the agent that learnt this", field="agent")
             drafts = each(experience, "experience", lambda draft: _line_of(draft, party))
             agent = agent_named(view.agent, services.tenant)
+            if agent == party:
+                raise InvalidInput(
+                    "owner: name a user; experience.add adds to an agent's experience alone",
+                    field="owner",
+                )
             also = agent, await lines_added(services, agent, drafts, beside)
         if not changes and also is None:
             raise InvalidInput("profile: nothing to save; give a profile, memories or experience")
