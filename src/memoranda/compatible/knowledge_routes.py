@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, get_args
 
@@ -342,7 +342,7 @@ def _moment(at: Any) -> str:
 
 # ── routes ────────────────────────────────────────────────────────────────────────────────────────
 
-_Answering = Callable[[_Call], Awaitable[Any]]
+_Answering = Callable[[_Call], Coroutine[Any, Any, Any]]
 _OBJECT: Final[Schema] = {"type": "object"}
 _HISTORY: Final[Schema] = {"type": "array", "items": _OBJECT}
 _CONTENT: Final[Schema] = {"anyOf": [TEXT, _OBJECT]}
@@ -358,54 +358,27 @@ _MEMORY: Final = _body(
 _AGENT: Final = _body(
     {"name": TEXT}, model=TEXT, description=TEXT, system_prompt=TEXT, experience=_OBJECT
 )
-_TASK_OF: Final = {"user_id": TEXT, "agent_name": TEXT}
-#: Each route: its method and path, its name, what answers it, and the body or the query it takes.
-_ROUTES: Final[tuple[tuple[str, str, _Answering, Schema | None, Mapping[str, Schema]], ...]] = (
-    ("POST /users/", "make_user", _make_user, _OBJECT, {}),
-    ("GET /users/{user_id}", "get_user", _get_user, None, {}),
-    ("PUT /users/{user_id}", "put_profile", _put_profile, _OBJECT, {}),
-    ("POST /users/{user_id}/memories", "add_memory", _add_memory, _MEMORY, {}),
-    (
-        "POST /users/{user_id}/experience/generate",
-        "learn_user",
-        _learn_user,
-        _body({"message_history": _HISTORY}, agent_name=TEXT),
-        {},
-    ),
-    ("POST /agents/", "make_agent", _make_agent, _AGENT, {}),
-    ("GET /agents/{name}", "get_agent", _get_agent, None, {}),
-    (
-        "POST /agents/{name}/experience",
-        "add_experience",
-        _add_experience,
-        _body({"field": TEXT, "value": TEXT}),
-        {},
-    ),
-    (
-        "POST /agents/{name}/experience/generate",
-        "learn_agent",
-        _learn_agent,
-        _body({"message_history": _HISTORY}),
-        {},
-    ),
-    ("POST /tasks/", "begin_task", _begin_task, None, _TASK_OF),
-    ("GET /tasks/{task_id}", "get_task", _get_task, None, {}),
-    (
-        "POST /tasks/{task_id}/message",
-        "add_message",
-        _add_message,
-        _body({"content": _CONTENT}, role=TEXT),
-        {},
-    ),
-    (
-        "POST /tasks/{task_id}/feedback",
-        "add_feedback",
-        _add_feedback,
-        _body({"ai_content": TEXT, "user_feedback": TEXT}, ai_response=TEXT),
-        {},
-    ),
-    ("PUT /tasks/{task_id}/status", "set_status", _set_status, None, {"status": TEXT}),
-    ("GET /tasks/{task_id}/summary", "summarise", _summarise, None, {}),
+_LEARNT: Final = _body({"message_history": _HISTORY}, agent_name=TEXT)
+_LINE: Final = _body({"field": TEXT, "value": TEXT})
+_SAID: Final = _body({"content": _CONTENT}, role=TEXT)
+_FEEDBACK: Final = _body({"ai_content": TEXT, "user_feedback": TEXT}, ai_response=TEXT)
+#: Each route: its method and path, what answers it, its body, and the names in its query.
+_ROUTES: Final[tuple[tuple[str, _Answering, Schema | None, str], ...]] = (
+    ("POST /users/", _make_user, _OBJECT, ""),
+    ("GET /users/{user_id}", _get_user, None, ""),
+    ("PUT /users/{user_id}", _put_profile, _OBJECT, ""),
+    ("POST /users/{user_id}/memories", _add_memory, _MEMORY, ""),
+    ("POST /users/{user_id}/experience/generate", _learn_user, _LEARNT, ""),
+    ("POST /agents/", _make_agent, _AGENT, ""),
+    ("GET /agents/{name}", _get_agent, None, ""),
+    ("POST /agents/{name}/experience", _add_experience, _LINE, ""),
+    ("POST /agents/{name}/experience/generate", _learn_agent, _LEARNT, ""),
+    ("POST /tasks/", _begin_task, None, "user_id agent_name"),
+    ("GET /tasks/{task_id}", _get_task, None, ""),
+    ("POST /tasks/{task_id}/message", _add_message, _SAID, ""),
+    ("POST /tasks/{task_id}/feedback", _add_feedback, _FEEDBACK, ""),
+    ("PUT /tasks/{task_id}/status", _set_status, None, "status"),
+    ("GET /tasks/{task_id}/summary", _summarise, None, ""),
 )
 
 
@@ -424,24 +397,20 @@ def _endpoint(answering: _Answering) -> Callable[[Request], Awaitable[Response]]
     return endpoint
 
 
-def _names_in(path: str) -> Iterable[str]:
-    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
-
-
 knowledge_routes = APIRouter(
     prefix="/api", tags=["knowledge"], route_class=route_class(answer_error)
 )
-for _route, _name, _answering, _taken, _query in _ROUTES:
+for _route, _answering, _taken, _query in _ROUTES:
     _method, _, _path = _route.partition(" ")
     knowledge_routes.add_api_route(
         _path,
         _endpoint(_answering),
         methods=[_method],
         **described(
-            f"knowledge_{_name}",
-            answers={200: TEXT if _name == "summarise" else _OBJECT},
-            path=tuple(_names_in(_path)),
-            query=_query,
+            f"knowledge{_answering.__name__}",
+            answers={200: TEXT if _answering is _summarise else _OBJECT},
+            path=[part[1:-1] for part in _path.split("/") if part.startswith("{")],
+            query=dict.fromkeys(_query.split(), TEXT),
             body=_taken,
             failure=object_of({"detail": TEXT}),
             writes=_method != "GET",
