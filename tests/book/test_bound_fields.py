@@ -383,3 +383,36 @@ async def test_a_model_changes_a_value_that_was_stored_before_its_field_was_boun
         # A value that was replaced does not come back when the later message is forgotten.
         await book.forget("ana", [later.items[0].id], as_owner=True)
         assert (await book.profiles.get("ana", "Habits", agent="guide"))["diet"] == ""
+
+
+async def test_a_patch_of_a_bound_field_gives_its_value_to_the_note_with_its_key(
+    clock: HandClock,
+) -> None:
+    def say(request: ModelRequest) -> Said:
+        *_, newest = entries(request)
+        sources = [{"message": newest}]
+        operations = [
+            {"op": "add", "path": "/home", "value": "Porto"},
+            {"op": "add", "path": "/name", "value": "Ana"},
+        ]
+        note = {
+            "content": "Lives in Porto.",
+            "kind": "fact",
+            "key": "home",
+            "cardinality": "one",
+            "sources": [{"message": newest, "quote": "I live in Porto"}],
+        }
+        patch = {"schema": "Profile", "operations": operations, "sources": sources}
+        return {"notes": [note], "patches": [patch]}
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        thread = await book.thread("ana", agent="guide")
+        await thread.append("user", "I am Ana, and I live in Porto.")
+        await settle(book, clock)
+        page = await book.records.list("ana", types="memory", as_owner=True)
+        held = {one.content: (one.key, one.data) for one in page if isinstance(one, Memory)}
+        assert held == {
+            "Lives in Porto.": ("home", {"value": "Porto"}),
+            "Name: Ana": ("name", {"value": "Ana"}),
+        }
+        assert await book.profiles.get("ana", agent="guide") == {"home": "Porto", "name": "Ana"}

@@ -5,7 +5,6 @@ of a field of a document.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,12 +14,8 @@ from memoranda.formation.schemas.json_patch import apply_patch, changed_fields
 from memoranda.model.drafts import Confirmation, Draft, Formed, ProfilePatch, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Cited
 from memoranda.model.records import Limits, lowest
-from memoranda.text.similarity import coverage
 
 _KIND: Final = "fact"
-#: A note without a key says a value if it has all of its words, and at least so much of the note is
-#: the value.
-_ALL, _MOSTLY = 0.99, 0.5
 
 
 def with_bound_notes(formed: Formed, reading: Reading, limits: Limits) -> Formed:
@@ -95,13 +90,13 @@ class _Binder:
     def _say(
         self, field: str, key: str, value: Any, cited: tuple[Cited, ...], again: UUID | None
     ) -> None:
-        """Give a value to the note that says it, make one, or confirm the memory that has the
+        """Give a value to the last note with the key, make one, or confirm the memory that has the
         value.
         """
-        place = self._place_of(key, value, {one.message for one in cited})
-        if place is not None:
-            found = {"key": key, "value": value, "cardinality": Cardinality.ONE}
-            self.notes[place] = self.notes[place].model_copy(update=found)
+        keyed = [at for at, one in enumerate(self.notes) if one.key == key and one.subject is None]
+        if keyed:
+            found = {"value": value, "cardinality": Cardinality.ONE}
+            self.notes[keyed[-1]] = self.notes[keyed[-1]].model_copy(update=found)
         elif again is not None:
             self.confirmed.append(Confirmation(memory=again, cited=cited))
         else:
@@ -119,27 +114,6 @@ class _Binder:
                         observed_at=max(message.observed_at for message in said),
                     )
                 )
-
-    def _place_of(self, key: str, value: Any, sources: AbstractSet[UUID]) -> int | None:
-        """Return the place of the note that says a value: the last one with the key, or one without
-        a key in its words.
-        """
-        own = [at for at, note in enumerate(self.notes) if note.subject is None]
-        keyed = [at for at in own if self.notes[at].key == key]
-        if keyed:
-            return keyed[-1]
-        text = str(value)
-        near = (
-            at
-            for at in own
-            if (note := self.notes[at]).key is None
-            and not note.applies_when
-            and note.data is None
-            and not sources.isdisjoint(note.sources)
-            and coverage(text, note.content) >= _ALL
-            and coverage(note.content, text) >= _MOSTLY
-        )
-        return next(near, None)
 
 
 def _field(operation: Mapping[str, Any]) -> str:
