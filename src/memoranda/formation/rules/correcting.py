@@ -58,6 +58,8 @@ class _Ways:
     #: Words at the beginning that say that something was wrong, that may say it, and others.
     strong: re.Pattern[str]
     soft: re.Pattern[str]
+    #: "make that …".
+    orders: re.Pattern[str]
     filler: re.Pattern[str]
     tail: re.Pattern[str]
     #: "X, not Y": the named groups `new` and `old`.
@@ -69,7 +71,15 @@ class _Ways:
     @property
     def begins(self) -> tuple[re.Pattern[str], ...]:
         """All beginnings of a correction."""
-        return (self.joke, self.scratch, self.others, self.strong, self.soft, self.filler)
+        return (
+            self.joke,
+            self.scratch,
+            self.others,
+            self.strong,
+            self.soft,
+            self.orders,
+            self.filler,
+        )
 
 
 @cache
@@ -78,7 +88,7 @@ def _ways() -> tuple[_Ways, ...]:
 
 
 def _ways_of(code: str, given: dict[str, Any]) -> _Ways:
-    known = LANGUAGES[code].words
+    known = {**LANGUAGES[code].words, "STRONG": given["corrects"]["strong"]}
 
     def compiled(source: str) -> re.Pattern[str]:
         for _ in range(4):
@@ -96,6 +106,7 @@ def _ways_of(code: str, given: dict[str, Any]) -> _Ways:
         others=compiled(said["others"]),
         strong=lead("strong"),
         soft=lead("soft"),
+        orders=lead("orders"),
         filler=lead("filler"),
         tail=compiled(said["tail"]),
         swaps=tuple(map(compiled, said["swaps"])),
@@ -156,17 +167,17 @@ def _replaced(
     read: Callable[[str], Sequence[Statement]],
     ways: _Ways,
 ) -> list[Corrected]:
-    rest, strong, soft = said, False, False
-    while match := ways.strong.match(rest) or ways.soft.match(rest) or ways.filler.match(rest):
-        strong = strong or match.re is ways.strong
-        soft = soft or match.re is ways.soft
+    rest, leads = said, set[re.Pattern[str]]()
+    kinds = (ways.strong, ways.orders, ways.soft, ways.filler)
+    while match := next((lead for kind in kinds if (lead := kind.match(rest))), None):
+        leads.add(match.re)
         rest = rest[match.end() :]
     shorter = ways.tail.sub("", rest)
-    soft = soft or shorter != rest
+    if shorter != rest:
+        leads.add(ways.soft)
     if not shorter or asks(shorter):
         return []
-    if strong and asks(previous):
-        strong = False
+    strong = ways.strong in leads and not asks(previous)
     for new, old in _pairs(shorter, ways):
         found = {
             one: instead
@@ -175,14 +186,26 @@ def _replaced(
             and (instead := _instead(one, new, old, previous, read, ways)) is not None
         }
         for one, instead in found.items():
-            extends = words(one.value) <= words(new)
-            free = not asks(previous) and (extends or not asks(turn))
-            if len(found) == 1 and (old or strong or (soft and free)):
+            free = not asks(previous) and (words(one.value) <= words(new) or not asks(turn))
+            weak = ways.soft in leads and _is_alike(one, instead) and not words(new) <= words(turn)
+            if len(found) == 1 and (old or strong or (free and (ways.orders in leads or weak))):
                 return [Corrected(one, replace(instead, span=(0, len(said))))]
     short = strong and len(stated) == 1 and len(shorter.split()) <= _LONGEST_VALUE
-    if short and _WRONG.match(said) and not ways.silent.match(shorter):
+    if short and _WRONG.match(said) and not _tells_nothing(shorter):
         return [Corrected(stated[0])]
     return []
+
+
+def _is_alike(was: Statement, instead: Statement) -> bool:
+    """True if a value that only a word such as "sorry" introduces is of the sort of the old one."""
+    own, other = was.value.split()[-1], instead.value.split()[-1]
+    if _NUMBER.search(instead.value) or own.lower() == other.lower():
+        return True
+    return own[0].isupper() is other[0].isupper() and (own[0].isupper() or was.key is not None)
+
+
+def _tells_nothing(value: str) -> bool:
+    return any(one.silent.match(value) or one.doubt.search(value) for one in _ways())
 
 
 def _pairs(rest: str, ways: _Ways) -> Iterator[tuple[str, str]]:
@@ -208,9 +231,10 @@ def _instead(
     ways: _Ways,
 ) -> Statement | None:
     """Return what the previous message states with a new value in place of an old one."""
-    new = ways.prefix.sub("", new.strip(" \t,.;:!*\"'"), count=1)
-    fits = len(new.split()) <= _LONGEST_VALUE and not ways.doubt.search(new)
-    if not new or not fits or ways.silent.match(new):
+    new = new.strip(" \t,.;:!*\"'")
+    if (lead := ways.prefix.match(new)) is not None:
+        new = new[lead.end() :]
+    if not new or len(new.split()) > _LONGEST_VALUE or _tells_nothing(new):
         return None
     named = old.strip(" \t,.;:!\"'").lower()
     if named and not words(_ARTICLE.sub("", named)) <= words(was.value):
@@ -227,7 +251,7 @@ def _instead(
         for one in read(previous[:start] + new + previous[end:]):
             same = _SAME.get(one.about, one.about) == _SAME.get(was.about, was.about)
             other = one.content.casefold() != was.content.casefold()
-            if same and other and words(_ARTICLE.sub("", new)) <= words(one.content):
+            if same and other and words(_ARTICLE.sub("", new)) <= words(one.value):
                 return one
     return None
 

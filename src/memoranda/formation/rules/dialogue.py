@@ -161,13 +161,18 @@ def _answers(one: _Dialogue, part: str, start: int, value: str) -> Iterator[tupl
             chosen = _CHOSEN_END.split(value)[0].strip()
             if not _is_one_of(chosen, groups["either"]):
                 continue
-        yield form.says.format_map({"verb": "have", **groups, "value": chosen}), one.code
+            at = max(groups["either"].lower().find(chosen.lower()), 0)
+            chosen = groups["either"][at : at + len(chosen)]
+        small = chosen if chosen[1:2].isupper() else chosen[0].lower() + chosen[1:]
+        said = {"verb": "have", **groups, "value": chosen, "small": small}
+        yield form.says.format_map(said), one.code
 
 
 def _is_one_of(value: str, either: str) -> bool:
     words = value.casefold().split()
     halves = _OR.split(either.casefold())
-    return len(halves) == 2 and sum(set(words) <= set(half.split()) for half in halves) == 1
+    one = [half for half in halves if set(words) <= set(half.split())]
+    return len(halves) == 2 and len(one) == 1 and " ".join(words) in one[0]
 
 
 def _confirmations(one: _Dialogue, part: str, start: int) -> Iterator[tuple[str, str]]:
