@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoranda.book import Book
-from memoranda.formation.rules import answered
+from memoranda.formation.rules import answered, extract
 from memoranda.model.memories import Memory
 from memoranda.model.records import Trust
 from memoranda.testing.clock import HandClock
@@ -186,6 +186,39 @@ async def test_a_corrected_memory_is_superseded_by_one_that_rests_on_both_messag
         before = await book.records.get("ann", rice.id, as_owner=True)
         assert isinstance(before, Memory) and before.superseded_by == pasta.id
         assert [one.quote for one in pasta.quotes] == ["I prefer rice", "sorry, I meant pasta"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("our team uses Kafka and Redis", ["Team uses Kafka"]),
+        ("My app is hosted on Hetzner.", ["App is hosted on Hetzner"]),
+        ("We use Jira at work.", ["Uses at work: Jira"]),
+        ("We've just bought a flat in Turin.", ["Has a flat in Turin"]),
+        ("my dad's birthday is on 3 May", ["Dad's birthday: 3 May"]),
+        ("Our wedding anniversary is on 12 July.", ["Wedding anniversary: 12 July"]),
+        ("my sister is a vegan", ["Sister is a vegan"]),
+        ("please answer in simple French", ["answer in simple French"]),
+        ("don't use emojis with me", ["don't use emojis with me"]),
+        ("I'd rather have rice than pasta.", ["Prefers rice"]),
+        ("I live in Turin, sorry, I mean Trento.", ["Lives in Trento"]),
+        ("Unsere Firma nutzt Postgres.", ["Firma nutzt Postgres"]),
+        ("Ich trinke lieber Saft als Wasser.", ["Mag lieber Saft"]),
+        ("Nuestro equipo usa Kafka.", ["Equipo usa Kafka"]),
+        ("Prefiero el arroz a la pasta.", ["Prefiere arroz"]),
+        ("Notre équipe utilise Kafka.", ["Équipe utilise Kafka"]),
+        ("Réponds en anglais, s'il te plaît.", ["Réponds en anglais"]),
+        ("Does our team use Kafka?", []),
+        ("Their team uses Kafka.", []),
+        ("We almost bought a flat in Turin.", []),
+        ("Suppose our team uses Kafka.", []),
+    ],
+)
+def test_a_plain_sentence_is_stored_as_one_that_can_be_read_alone(
+    text: str, stated: list[str]
+) -> None:
+    found = [one.content[:1].lower() + one.content[1:] for one in extract(text)]
+    assert found == [one[:1].lower() + one[1:] for one in stated]
 
 
 async def _held_after(clock: HandClock, *turns: str, at_once: bool = False) -> list[str]:

@@ -71,7 +71,7 @@ AGED = r"(?:\d{1,2}|<NUMBER>)(?:[- ](?:years?|months?)[- ]old)?"
 
 ABOUT_OTHERS: Final = (
     Rule("family", r"(?:my|our) (?P<kin><KIN>)'s birthday(?:'s| is| falls)(?: always)?(?: on)?(?: the)? (?P<value><DATE>)", "{kin}'s birthday: {value}"),
-    Rule("family", r"our (?P<phrase>(?:wedding )?anniversary) is(?: on)?(?: the)? (?P<value><DATE>)", "{phrase}: {value}"),
+    Rule("family", r"our (?P<who>(?:wedding )?anniversary) is(?: on)?(?: the)? (?P<value><DATE>)", "{who}: {value}"),
     Rule("family", r"(?:my|our) (?P<value><KIN>(?: is|'s| are) (?:(?:an? )?(?:strict )?<DIET>s?|allergic to (?!(?:you|me|work)\b)[\w'-]+(?: [\w'-]+)?|from <PLACE>))<END>", "{value}"),
     Rule("family", r"\b(?:my|our) (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|twin|teenage|late-night) )?(?P<kin><KIN>),? (?P<who><CAP>(?:(?:, <CAP>){0,3},? and (?!I\b)<CAP>)?))(?!'s\b (?:friend|dog|cat))(?! (?:was|were|had|died|passed|used|says|said|told|wrote)\b)(?=\s*[,.;!?)(]|\s+[a-z]|'s|$)", "{kin}: {who}", anywhere=True),
     Rule("family", r"<WE> adopted (?P<value>(?:<COUNT> )?(?:twins|triplets|children|kids|baby|girls|boys|siblings|daughter|son))\b", "Has {value}", anywhere=True),
@@ -104,7 +104,7 @@ ABOUT_OTHERS: Final = (
 )
 
 ABOUT_THINGS: Final = (
-    Rule("possession", r"(?:our|my) (?P<who>(?:<ADJ>)?(?:team|company|startup|department|codebase|code base|backend|frontend|back end|front end|app|stack|project|product|website|infrastructure) (?:(?:now|currently|mostly|mainly|only|still) )?(?P<verb>uses|runs on|is (?:built|written|hosted) (?:in|on|with)|(?:is|runs) (?:in|on)(?= (?-i:[A-Z]))) (?P<value>(?!(?:a|an|the|it|this|that|these|too|more|less|up|time|people|me)\b)\w))", "{who} {verb} {value}", "", Reach.PHRASE),
+    Rule("possession", r"(?:our|my) (?P<who>(?:<ADJ>)?(?:team|company|startup|department|codebase|code base|backend|frontend|back end|front end|app|stack|project|product|website|infrastructure)) (?:(?:now|currently|mostly|mainly|only|still) )?(?P<verb>uses|runs on|is (?:built|written|hosted) (?:in|on|with)|(?:is|runs) (?:in|on)(?= (?-i:[A-Z]))) (?P<value>(?!(?:a|an|the|it|this|that|these|too|more|less|up|time|people|me)\b)\w)", "{who} {verb} {value}", "", Reach.PHRASE),
     Rule("possession", r"we (?:(?:all|mostly|mainly|only|still|now) )?(?:use|work with|run on) (?P<value><CAP>)(?=.*\b(?:at work|at the office|for work|in our team|on (?:our|my) (?:team|project))\b)", "Uses at work: {value}", "", _LIST),
     Rule("possession", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently|finally|also))* (?:bought|purchased|built|inherited) (?P<phrase>(?P<value>(?:an?|our (?:first|own)|my (?:first|own)) <ADJ>{0,3}?<DWELLING> (?:in|near|outside|by) <PLACE>))<END>", "Has {phrase}"),
     Rule("possession", r"(?:an? )?(?P<value>(?:<ADJ>{0,2}?)<MAKE>)<END>", "Has {value}", "have"),

@@ -82,7 +82,7 @@ _RULES: Final = (
     Rule("nickname", r"(?:bitte )?nenn(?:e|t)? mich(?: bitte| einfach| nur)* (?P<value><NAME>)<END>", "Möchte {value} genannt werden"),
     Rule("nickname", r"(?:alle|meine Freunde|Freunde) nennen mich (?P<value><NAME>)<END>", "Möchte {value} genannt werden"),
     Rule("instruction", r"(?:bitte )(?P<value>(?:antworte|antworten Sie|schreib(?:e)?|sprich|red(?:e)?)(?: mir| mit mir)?(?: bitte)? (?:auf|in) (?:einfachem |britischem )?<TONGUE>)(?=\s*[.!]?\s*$)", "{value}"),
-    Rule("possession", r"(?:unser|mein) (?P<who>(?:Team|Unternehmen|Betrieb|Projekt|Backend|Frontend)|e Firma) (?P<verb>benutzt|nutzt|verwendet|setzt auf|läuft (?:auf|mit)) (?P<value>(?-i:[A-ZÄÖÜ])[\w.+#-]*)", "{who} {verb} {value}"),
+    Rule("possession", r"(?:unsere?|meine?) (?P<who>Team|Unternehmen|Betrieb|Projekt|Backend|Frontend|Firma) (?P<verb>benutzt|nutzt|verwendet|setzt auf|läuft (?:auf|mit)) (?P<value>(?-i:[A-ZÄÖÜ])[\w.+#-]*)", "{who} {verb} {value}"),
     Rule("possession", r"(?:ich habe|wir haben|ich hab)(?: (?:gerade|eben|vor kurzem|kürzlich|jetzt|uns|mir|endlich))* (?P<value>eine? (?:\w+ )?(?:Haus|Wohnung|Eigentumswohnung|Hof|Grundstück|Reihenhaus) (?:in|bei) <PLACE>) (?:gekauft|gebaut|geerbt)", "Hat {value}"),
     Rule("likes", r"(?:ich|wir) (?:trinke|esse|nehme|hätte|mag|nutze|trinken|essen|nehmen|mögen) (?:immer |viel )?lieber (?P<value>[^.,;:!?]{2,40}?)(?= als\b)", "Mag lieber {value}"),
     Rule("name", r"(?:ich heiße|ich heisse|mein (?:voller )?Name ist) (?P<value><NAME>)<END>", "Heißt {value}"),

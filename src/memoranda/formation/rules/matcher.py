@@ -138,8 +138,10 @@ def content_of(rule: Rule, match: re.Match[str], value: str, language: Language)
         return language.asked_to_keep.format(value=value)
     groups = _groups(match)
     said = groups.get("phrase", "") or value
+    old = groups["value"]
     if value not in said:
-        said = value
+        # What the user corrected at once stands in the same place: "in Ghent, no wait, Antwerp".
+        said = said.removesuffix(old) + value if len(old) > 1 and said.endswith(old) else value
     content = rule.content.format(**{**groups, "value": value, "phrase": said}).replace(" :", ":")
     return content[:1].upper() + content[1:]
 
