@@ -141,6 +141,7 @@ async def test_each_users_part_of_a_line_is_answered_by_itself():
         ("nineteen eighty four", {"1984"}),
         ("one hundred and twenty", {"120"}),
         ("einundzwanzig", {"21"}),
+        ("veintidós", {"22"}),
         ("四十二", {"42"}),
         ("٤٢", {"42"}),
         ("one two", {"12"}),

@@ -33,6 +33,7 @@ def read(words: str, role: Role, tense: Tense | None = None, around: str = "") -
         ("two days ago", "2026-09-07", "2026-09-08", "day"),
         ("vor zwei Tagen", "2026-09-07", "2026-09-08", "day"),
         ("hace dos días", "2026-09-07", "2026-09-08", "day"),
+        ("thirty days ago", "2026-08-10", "2026-08-11", "day"),
         ("three years ago", "2023-01-01", "2024-01-01", "year"),
         ("vor einem Jahr", "2025-01-01", "2026-01-01", "year"),
         ("hace un año y medio", "2025-03-01", "2025-04-01", "month"),

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-_ONES: Final = {
-    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
-    "de": "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn",
-    "es": "un[oa]? dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince diecis[eé]is diecisiete dieciocho diecinueve",
-    "fr": "une? deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf",
-}
-_TENS: Final = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    "fr": "vingt trente quarante cinquante soixante soixante quatre-vingts? quatre-vingt",
-}
-_HUNDRED: Final = {"en": "hundred", "de": "hundert", "fr": "cents?"}
-_THOUSAND: Final = {"en": "thousand", "de": "tausend", "es": "mil", "fr": "mille"}
+from memoranda.language.words import table, words
+
+_LANGUAGES: Final = ("en", "de", "es", "fr")
 _SPANISH_HUNDREDS: Final = "cien(?:to)? doscient[oa]s trescient[oa]s cuatrocient[oa]s quinient[oa]s seiscient[oa]s setecient[oa]s ochocient[oa]s novecient[oa]s"
+#: Numbers with several endings.
+_ENDED: Final = {("es", 1): "un[oa]?", ("fr", 1): "une?"}
 #: Between the words of a number.
 _GAP: Final = r"[\s-]+"
 
@@ -30,7 +21,7 @@ def in_words(number: int) -> Iterator[str]:
     """
     if not 1 < number < 1_000_000:
         return
-    for language in _ONES:
+    for language in _LANGUAGES:
         yield _written(number, language).replace("-", _GAP).replace(" ", _GAP)
     thousands, rest = divmod(number, 1000)
     if thousands > 1 and rest == 500:
@@ -40,11 +31,12 @@ def in_words(number: int) -> Iterator[str]:
 def _written(number: int, language: str) -> str:
     if number < 100:
         return _below_hundred(number, language)
-    of, base = (_THOUSAND[language], 1000) if number >= 1000 else (_HUNDRED.get(language, ""), 100)
+    name, base = ("thousand", 1000) if number >= 1000 else ("hundred", 100)
     many, rest = divmod(number, base)
-    if not of:
+    if language == "es" and base == 100:
         head = _SPANISH_HUNDREDS.split()[many - 1]
     else:
+        of = words(language)[name] + ("s?" if language == "fr" and base == 100 else "")
         left_out = many == 1 and language in ("es", "fr")
         counted = "" if left_out else _written(many, language) + ("" if language == "de" else " ")
         head = f"(?:{counted})?{of}" if many == 1 else f"{counted}{of}"
@@ -55,16 +47,23 @@ def _written(number: int, language: str) -> str:
 
 
 def _below_hundred(number: int, language: str) -> str:
-    ones, tens = _ONES[language].split(), _TENS[language].split()
+    """Return a pattern of a number from 1 to 99."""
+    ones = [
+        _ENDED.get((language, number)) or names[0]
+        for number, names in enumerate(table(language, "numbers"))
+    ]
     if number < 20:
-        return ones[number - 1]
+        return ones[number].replace("éis", "[eé]is")
     ten, one = divmod(number, 10)
+    tens = [names[0] for names in table(language, "tens")]
+    if language == "fr":
+        tens += ["soixante", "quatre-vingts?", "quatre-vingt"]
     head = tens[ten - 2]
     if language == "fr" and ten in (7, 9):
-        return f"{head} (?:et )?{ones[number % 20 + (19 if ten == 5 else 0) - 1]}"
+        return f"{head} (?:et )?{ones[number % 20]}"
     if not one:
         return head
-    last = ones[one - 1]
+    last = ones[one]
     if language == "de":
         return f"{last}und{head}"
     if language == "es":

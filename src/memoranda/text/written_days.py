@@ -8,22 +8,9 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from memoranda.first_use import expression
+from memoranda.language.words import table
 from memoranda.model.memories import Cardinality, DaySpan, Granularity, Memory
 
-_MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 _DAY: Final = timedelta(days=1)
 
 
@@ -96,10 +83,14 @@ def _until(moment: datetime, granularity: Granularity | None) -> str:
 def _longer(day: date, granularity: Granularity | None) -> str | None:
     """Return the month, year or decade of a day if no more was said."""
     if granularity is Granularity.MONTH:
-        return f"{_MONTHS[day.month - 1]} {day.year}"
+        return f"{_month(day)} {day.year}"
     if granularity is Granularity.YEAR:
         return str(day.year)
     return f"the {day.year // 10 * 10}s" if granularity is Granularity.DECADE else None
+
+
+def _month(day: date) -> str:
+    return table("en", "months")[day.month - 1][0].title()
 
 
 def _written(days: DaySpan) -> str:
@@ -110,17 +101,17 @@ def _written(days: DaySpan) -> str:
     if days.granularity is Granularity.YEAR or (whole_months and first.month == after.month == 1):
         return str(first.year) if first.year == last.year else f"{first.year}–{last.year}"
     one, other = (
-        f"{_MONTHS[first.month - 1]} {first.year}",
-        f"{_MONTHS[last.month - 1]} {last.year}",
+        f"{_month(first)} {first.year}",
+        f"{_month(last)} {last.year}",
     )
     if days.granularity is Granularity.MONTH and one == other:
         return one
     if whole_months:
         shared = first.year == last.year
-        return one if one == other else f"{_MONTHS[first.month - 1] if shared else one}–{other}"
+        return one if one == other else f"{_month(first) if shared else one}–{other}"
     if first == last:
         return f"{first.day} {one}"
     if one == other:
         return f"{first.day}–{last.day} {one}"
-    begin = f"{first.day} {_MONTHS[first.month - 1] if first.year == last.year else one}"
+    begin = f"{first.day} {_month(first) if first.year == last.year else one}"
     return f"{begin}–{last.day} {other}"

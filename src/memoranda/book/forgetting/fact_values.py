@@ -6,34 +6,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
 from memoranda.first_use import expression
 from memoranda.formation.privacy.numerals import numbers_in_words, word_value
+from memoranda.language.words import table
 from memoranda.model.memories import Memory
 from memoranda.text.number_words import in_words
 from memoranda.text.scripts import folded
 from memoranda.text.similarity import terms_in, words_with_forms
 
-_MONTHS: Final = (
-    "jan(?:uary|uar|vier)?|enero", "feb(?:ruary|ruar|rero)?|f[ée]v(?:rier)?", "mar(?:ch|zo|s)?|märz", "apr(?:il)?|abr(?:il)?|avril", "ma[yi]|mayo",
-    "june?|juni|junio|juin", "july?|juli|julio|juillet", "aug(?:ust)?|agosto|ago|août", "sep(?:t(?:ember|iembre|embre)?)?",
-    "o[ck]t(?:ober|ubre|obre)?", "nov(?:ember|iembre|embre)?", "de[cz](?:ember)?|dic(?:iembre)?|déc(?:embre)?",
-)  # fmt: skip
-_ORDINAL: Final = r"(?:st|nd|rd|th|er|\.)?"
-_DATES: Final = tuple(
-    (
-        month,
-        expression(
-            rf"(?<!\w)(?:(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+|de\s+)?(?:{names})(?!\w)|(?:{names})\.?\s+(?:the\s+)?(?P<on>\d{{1,2}}){_ORDINAL}(?!\w))"
-            r"\.?(?:,?\s+(?:de\s+)?(?P<year>\d{4}))?",
-            re.IGNORECASE,
-        ),
+
+@cache
+def _months(month: int) -> str:
+    """Return the names of a month as a pattern."""
+    return "|".join(
+        name
+        for language in ("en", "de", "es", "fr")
+        for name in table(language, "months")[month - 1]
     )
-    for month, names in enumerate(_MONTHS, 1)
-)
+
+
+_ORDINAL: Final = r"(?:st|nd|rd|th|er|\.)?"
+
+
+@cache
+def _dates(month: int) -> re.Pattern[str]:
+    """Return the pattern of the days of a month."""
+    names = _months(month)
+    return re.compile(
+        rf"(?<!\w)(?:(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+|de\s+)?(?:{names})(?!\w)|(?:{names})\.?\s+(?:the\s+)?(?P<on>\d{{1,2}}){_ORDINAL}(?!\w))"
+        r"\.?(?:,?\s+(?:de\s+)?(?P<year>\d{4}))?",
+        re.IGNORECASE,
+    )
+
+
 _PHONE: Final = expression(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
 _NUMBER: Final = expression(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
 _SEPARATORS: Final = "[., \u00a0\u202f’']?"
@@ -72,8 +81,8 @@ def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
     their order.
     """
     taken: list[tuple[Part, tuple[int, int]]] = []
-    for month, dates in _DATES:
-        for found in dates.finditer(said):
+    for month in range(1, 13):
+        for found in _dates(month).finditer(said):
             day = int(found["day"] or found["on"])
             taken.append((Part(1.0, _date(day, month, found["year"]), is_date=True), found.span()))
     for pattern, made in ((_PHONE, _phone), (_NUMBER, quantity)):
@@ -110,7 +119,7 @@ def _phone(written: str) -> Part | None:
 
 
 def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
-    names, of = _MONTHS[month - 1], r"\s*(?:of\s+|de\s+)?"
+    names, of = _months(month), r"\s*(?:of\s+|de\s+)?"
     after = rf"(?:[\s,./-]*(?:de\s+)?{year})" if year else r"(?:[\s,./-]*(?:de\s+)?\d{4})"
     optional = rf"{after}?" + (r"(?![\s,./-]*\d{4})" if year else "")
     short = rf"(?:[./-](?:{year}|{year[2:]}))" if year else r"(?:[./-]\d{2,4})"

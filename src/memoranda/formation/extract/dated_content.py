@@ -141,11 +141,10 @@ def _contradicts(named: list[Expression], happened: DaySpan) -> bool:
 
 def written(days: DaySpan, lexicon: Lexicon) -> str:
     """Write days in the words of a language: "7 May 2023", "Mai 2023", "2023"."""
-    months = lexicon.months.split()
     last = days.after - _DAY
     if days.granularity is Granularity.YEAR:
         return str(days.first.year)
-    parts = list(_parts(days, lexicon, months))
+    parts = list(_parts(days, lexicon))
     if days.first == last or parts[0] == parts[-1]:
         return parts[0]
     same_month = (days.first.year, days.first.month) == (last.year, last.month)
@@ -157,9 +156,10 @@ def written(days: DaySpan, lexicon: Lexicon) -> str:
     return f"{begin}–{parts[-1]}" if same_month else f"{parts[0]} – {parts[-1]}"
 
 
-def _parts(days: DaySpan, lexicon: Lexicon, months: list[str]) -> Iterator[str]:
+def _parts(days: DaySpan, lexicon: Lexicon) -> Iterator[str]:
     """Yield the first and the last day, or their months where the days are whole months."""
     whole = days.first.day == 1 and days.after.day == 1
     for day in (days.first, days.after - _DAY):
         form = lexicon.month if whole else lexicon.date
-        yield form.format(day=day.day, month=months[day.month - 1], year=day.year)
+        month = lexicon.months[day.month - 1]
+        yield form.format(day=day.day, month=month, Month=month.title(), year=day.year)

@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from memoranda.formation.privacy.numerals import word_value
+from memoranda.language.words import table
 from memoranda.text.scripts import folded
 
-_MONTHS: Final = (
-    "january janvier januar janeiro enero jan",
-    "february fevrier februar fevereiro febrero feb",
-    "march mars märz março marzo mar",
-    "april avril abril apr",
-    "may mai maio mayo",
-    "june juin juni junho junio jun",
-    "july juillet juli julho julio jul",
-    "august août agosto aug",
-    "september septembre setembro septiembre sep sept",
-    "october octobre oktober outubro octubre oct okt",
-    "november novembre novembro noviembre nov",
-    "december décembre dezember dezembro diciembre dec dez",
-)
-_MONTH: Final = {
-    folded(name): month for month, names in enumerate(_MONTHS, 1) for name in names.split()
-}
-_ORDINALS: Final = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_GERMAN: Final = (
-    "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte dreizehnte"
-)
-_ORDINAL: Final = {
-    **{
-        folded(name): day
-        for names in (_ORDINALS, _GERMAN)
-        for day, name in enumerate(names.split(), 1)
-    },
-    "thirtieth": 30,
-    "primeiro": 1,
-    "primero": 1,
-    "premier": 1,
-}
+_LANGUAGES: Final = ("en", "de", "es", "fr", "pt")
+#: A Spanish abbreviation that is a far more frequent word: "3 days ago".
+_NO_NAME: Final = "ago"
 #: Words between a day and its month.
 _BETWEEN: Final = frozenset("of de the den der am le st nd rd th".split())
 _TOKEN: Final = re.compile(r"\d+|[^\W\d_]+")
 _NUMERIC: Final = re.compile(r"(?<![\d.])(\d{1,2})[./-](\d{1,2})(?:[./-](?:\d{4}|\d{2})|\.)(?!\d)")
 _ISO: Final = re.compile(r"(?<!\d)\d{4}[./-](\d{1,2})[./-](\d{1,2})(?!\d)")
 _LAST_DAY, _LAST_MONTH = 31, 12
+
+
+@cache
+def _places(meaning: str) -> Mapping[str, int]:
+    """Return the words of a table in every language, each with its place."""
+    return {
+        folded(name): place
+        for language in _LANGUAGES
+        for place, names in enumerate(table(language, meaning), start=1)
+        for name in names
+        if name != _NO_NAME
+    }
 
 
 def dates(text: str) -> frozenset[tuple[int, int]]:
@@ -60,7 +43,7 @@ def dates(text: str) -> frozenset[tuple[int, int]]:
     found |= {(int(month), int(day)) for month, day in _ISO.findall(text)}
     tokens = [folded(token.casefold()) for token in _TOKEN.findall(text)]
     for place, token in enumerate(tokens):
-        month = _MONTH.get(token)
+        month = _places("months").get(token)
         if month is not None:
             before = [one for one in tokens[max(place - 4, 0) : place] if one not in _BETWEEN]
             after = [one for one in tokens[place + 1 : place + 4] if one not in _BETWEEN]
@@ -90,6 +73,6 @@ def _value(token: str) -> int:
     if token.isdigit():
         return int(token) if len(token) < 3 else 0
     for name in (token, token.removesuffix("n"), token.removesuffix("r")):
-        if name in _ORDINAL:
-            return _ORDINAL[name]
+        if day := _places("ordinals").get(name):
+            return day
     return word_value(token) or 0

@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Final
 
+from memoranda.language.words import table, words
 from memoranda.text.scripts import folded
 
-_FROM_ZERO: Final = {
-    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen",
-    "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
-    "siebzehn achtzehn neunzehn",
-    "pt": "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete "
-    "dezoito dezenove",
-    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis "
-    "diecisiete dieciocho diecinueve",
-    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
-    "dix-huit dix-neuf",
-}
-_TENS: Final = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    "pt": "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
-    "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    "fr": "vingt trente quarante cinquante soixante",
-}
-_ALSO: Final = {
-    "oh": 0,
-    "ein": 1,
-    "uma": 1,
-    "duas": 2,
-    "zwo": 2,
-    "meia": 6,
-    "quatorze": 14,
-    "dezasseis": 16,
-}
-_LARGE: Final = {"hundred": 100, "hundert": 100, "cem": 100, "cento": 100, "cien": 100, "cent": 100}
-_LARGER: Final = {"thousand": 1000, "tausend": 1000, "mil": 1000, "mille": 1000}
+#: The languages whose numbers are read; where two have the same word, the last one's value counts.
+_LANGUAGES: Final = ("en", "de", "pt", "es", "fr")
 #: Words between the parts of a number.
 _BETWEEN: Final = frozenset({"and", "e", "y", "et", "und"})
 _HAN: Final = {one: value for value, one in enumerate("〇一二三四五六七八九")} | {"零": 0}
@@ -57,29 +29,30 @@ _HAN_RUN: Final = re.compile(r"[〇零一二三四五六七八九十百千]{2,}"
 _FEWEST: Final = 2
 
 
-def _values() -> dict[str, int]:
-    found = dict(_ALSO)
-    for names in _FROM_ZERO.values():
-        found |= {folded(name): value for value, name in enumerate(names.split())}
-    for names in _TENS.values():
-        found |= {
-            folded(name): value
-            for value, name in zip(range(20, 100, 10), names.split(), strict=False)
-        }
-    units = ["ein", *_FROM_ZERO["de"].split()[2:10]]
-    for ten, name in zip(range(20, 100, 10), _TENS["de"].split(), strict=True):
-        found |= {folded(f"{unit}und{name}"): ten + value for value, unit in enumerate(units, 1)}
+@cache
+def _values() -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for language in _LANGUAGES:
+        numbers, tens = table(language, "numbers"), table(language, "tens")
+        counted = [*enumerate(numbers), *enumerate(tens, start=2)]
+        for place, (value, names) in enumerate(counted):
+            factor = 10 if place >= len(numbers) else 1
+            found |= {folded(name): value * factor for name in names}
+        for name, value in (("hundred", 100), ("thousand", 1000)):
+            found |= {folded(one): value for one in words(language)[name].split("|")}
+        if language == "de":
+            for ten, (name, *_) in enumerate(tens, start=2):
+                found |= {
+                    folded(f"{units[0]}und{name}"): 10 * ten + unit
+                    for unit, units in enumerate(numbers[1:10], start=1)
+                }
     return found
-
-
-_VALUES: Final = _values()
 
 
 @lru_cache(maxsize=16_384)
 def word_value(word: str) -> int | None:
     """Return the value of a number word; None for other words."""
-    plain = folded(word.casefold())
-    return _VALUES.get(plain, _LARGE.get(plain, _LARGER.get(plain)))
+    return _values().get(folded(word.casefold()))
 
 
 def numbers(text: str) -> frozenset[str]:

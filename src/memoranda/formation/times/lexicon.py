@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from memoranda.language.words import phrases, table, words
+
+#: The tokens of words that say nothing, and of words after which a time is not sure.
+_SILENT: Final = {"IGNORED": "", "UNSURE": "!"}
 #: The most words of one phrase of a lexicon.
 _LONGEST_PHRASE: Final = 4
 _PIECE: Final = re.compile(
@@ -41,39 +44,29 @@ class Piece(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
 class Lexicon:
     """The words of one language for times."""
 
-    code: str
-    #: Token → its phrases, separated by "|". A phrase that is listed twice has its last token.
-    tokens: Mapping[str, str]
-    #: The words for 1, 2, 3 …, and for 1st, 2nd, 3rd …; variants are separated by "|", words of one
-    #: number by "~".
-    numbers: str
-    ordinals: str
-    #: Words that tell past from future.
-    past: re.Pattern[str]
-    future: re.Pattern[str]
-    #: Names that alone are ordinary words as well.
-    ordinary: frozenset[str]
-    #: How a day and a month of a year are written, and the names of the months.
-    date: str
-    month: str
-    months: str
-    #: Articles that make a number a day of the month: "el 24".
-    day_articles: frozenset[str] = frozenset()
-    phrases: dict[tuple[str, ...], str] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        listed = {
-            **counted("N", self.numbers.split(), 1),
-            **counted("NTH", self.ordinals.split(), 1),
+    def __init__(self, code: str) -> None:
+        known = words(code)
+        self.code: Final = code
+        #: Words that tell past from future.
+        self.past: Final = re.compile(rf"\b(?:{known['past']})\b")
+        self.future: Final = re.compile(rf"\b(?:{known['future']})\b")
+        #: Names that alone are ordinary words as well.
+        self.ordinary: Final = frozenset(known["ordinary"].split())
+        #: How a day and a month of a year are written, and the names of the months.
+        self.date: Final = known["date"]
+        self.month: Final = known["month"]
+        self.months: Final = [names[0] for names in table(code, "months")]
+        #: Articles that make a number a day of the month: "el 24".
+        self._day_articles: Final = known.get("day-articles", "").split()
+        self._phrases: Final = {
+            tuple(one.split()): token
+            for token, listed in _tokens(code)
+            for phrase in listed
+            for one in (phrase.casefold(), phrase.lower())
         }
-        for token, phrases in [*listed.items(), *self.tokens.items()]:
-            for phrase in phrases.split("|"):
-                for one in {phrase.casefold(), phrase.lower()}:
-                    self.phrases[tuple(one.replace("~", " ").split())] = token
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the tokens of a text in small letters, with words that say no time as None."""
@@ -104,7 +97,7 @@ class Lexicon:
         """True if the second of two words is a number behind an article of days."""
         return (
             len(words) == 2
-            and words[0][0]["word"] in self.day_articles
+            and words[0][0]["word"] in self._day_articles
             and words[1][0]["number"] is not None
         )
 
@@ -117,7 +110,7 @@ class Lexicon:
                 break
             if piece["word"] is not None:
                 words.append(piece["word"].replace("’", "'").removesuffix("'s"))
-            token = self.phrases.get(tuple(words)) if piece["word"] is not None else None
+            token = self._phrases.get(tuple(words)) if piece["word"] is not None else None
             if token is not None:
                 best = (place, token)
             if len(words) == _LONGEST_PHRASE:
@@ -125,9 +118,26 @@ class Lexicon:
         return best
 
 
-def counted(name: str, words: Sequence[str], first: int = 0) -> dict[str, str]:
-    """Return numbered tokens, each with its words."""
-    return {f"{name}:{place}": phrases for place, phrases in enumerate(words, start=first)}
+def _tokens(code: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tokens of a language with their phrases; a phrase that comes twice has its last
+    token.
+    """
+    known, weekdays = words(code), table(code, "weekdays")
+    for number, names in enumerate(table(code, "numbers")[1:], start=1):
+        yield f"N:{number}", names
+    for ten, names in enumerate(table(code, "tens"), start=2):
+        yield f"N:{ten}0", names
+    yield "N:1", known["articles"].split("|")
+    for number, names in enumerate(table(code, "ordinals"), start=1):
+        yield f"NTH:{number}", names
+    for token, listed in known.items():
+        if token.isupper() or ":" in token:
+            yield _SILENT.get(token, token), phrases(code, listed)
+    for day, names in enumerate(weekdays):
+        yield f"WD:{day} PART", [names[0] + part for part in known.get("parts", "").split()]
+        yield f"WD:{day}", names
+    for month, names in enumerate(table(code, "months"), start=1):
+        yield f"M:{month}", names
 
 
 def _numeric(found: re.Match[str], text: str) -> str | None:

@@ -10,17 +10,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from memoranda.formation.times.english_times import ENGLISH
-from memoranda.formation.times.german_times import GERMAN
 from memoranda.formation.times.lexicon import Lexicon, Piece
-from memoranda.formation.times.spanish_times import SPANISH
 from memoranda.formation.times.time_context import Role, Saying, Tense
 from memoranda.formation.times.time_grammar import days_of
 from memoranda.model.memories import DaySpan
 
 #: The most characters that are read as a time.
 LONGEST: Final = 120
-LEXICONS: Final = (ENGLISH, GERMAN, SPANISH)
+LEXICONS: Final = tuple(map(Lexicon, ("en", "de", "es")))
 #: The most tokens of one expression.
 _MOST_TOKENS: Final = 14
 #: Tokens that alone are too ordinary words to be a time among others: "may", "so", "fall".
