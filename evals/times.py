@@ -17,8 +17,8 @@ if not __package__:
     # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from memoranda.formation.times.time_context import Role, Tense
-from memoranda.formation.times.time_reader import days_said
+from memoranda.language.times.time_context import Role, Tense
+from memoranda.language.times.time_reader import days_said
 
 #: The phrases of our own: ``id``, ``half``, ``language``, ``said``, ``words``, ``role``, ``first``,
 #: ``after``, maybe ``tense`` and ``also`` (other right answers). Without ``first``, a phrase must

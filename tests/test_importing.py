@@ -14,7 +14,7 @@ import pytest
 #: everything of the extras.
 LATER = (
     "memoranda.formation.run memoranda.formation.rules memoranda.formation.close memoranda.formation.privacy.line_checks "
-    "memoranda.formation.times.time_reader memoranda.engines.inmemory memoranda.engines.postgres.engine memoranda.client "
+    "memoranda.language.times.time_reader memoranda.engines.inmemory memoranda.engines.postgres.engine memoranda.client "
     "memoranda.wire memoranda.access memoranda.service memoranda.storage.export.forms "
     "memoranda.models.providers pydantic_ai asyncpg onnxruntime opentelemetry httpx2 fastapi mcp click tomllib difflib numpy.ma"
 ).split()

@@ -30,6 +30,8 @@ def named(question: str, now: datetime = NOW) -> dict[str, tuple[str, str]]:
         "who is in room 1204",
         "Was darf ich im Garten?",
         "the second half of the day",
+        "Which of the 3 may be late?",
+        "What changed in version 3.2.?",
         "",
     ],
 )
@@ -73,6 +75,11 @@ def test_a_day_comes_with_its_month_and_its_year(question: str) -> None:
         ("la semana pasada", ("2025-11-10", "2025-11-17")),
         ("letzten Monat", ("2025-10-01", "2025-11-01")),
         ("last year", ("2024-01-01", "2025-01-01")),
+        ("what did we do last weekend?", ("2025-11-15", "2025-11-17")),
+        ("who called last Tuesday?", ("2025-11-18", "2025-11-19")),
+        ("twee weken geleden", ("2025-11-03", "2025-11-10")),
+        ("l'anno scorso", ("2024-01-01", "2025-01-01")),
+        ("igår", ("2025-11-20", "2025-11-21")),
     ],
 )
 def test_a_time_is_counted_from_when_it_is_asked(question: str, expected: tuple[str, str]) -> None:
@@ -115,10 +122,23 @@ def test_what_is_very_long_ago_is_a_time_too(question: str) -> None:
         ("Was war vorgestern?", "2025-11-19"),
         ("Qué comí anteayer", "2025-11-19"),
         ("What was last November?", "2024-11-01"),
+        ("Qu'est-ce que j'ai fait le 3 mai 2023 ?", "2023-05-03"),
+        ("O que fiz em 3 de maio de 2023?", "2023-05-03"),
+        ("What did Joanna finish last Friday on 23 January, 2022?", "2022-01-23"),
+        ("What was the week before August 3, 2023?", "2023-08-03"),
     ],
 )
 def test_a_day_is_read_as_people_write_it(question: str, day: str) -> None:
     assert list(named(question).values())[-1][0] == day
+
+
+def test_days_from_one_to_another_are_one_time() -> None:
+    asked = "Where was John between 11 August and 15 August 2023?"
+    assert list(named(asked).values())[-1] == ("2023-08-11", "2023-08-16")
+    assert named("from 30 April to 2 May 2023")["30 April to 2 May 2023"] == (
+        "2023-04-30",
+        "2023-05-03",
+    )
 
 
 def test_a_day_by_numbers_alone_may_mean_two() -> None:

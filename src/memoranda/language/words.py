@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Final
+
+LANGUAGES: Final = ("en", "de", "es", "fr", "it", "pt", "nl", "sv")
 
 
 @cache
@@ -35,6 +38,7 @@ def phrases(language: str, listed: str) -> list[str]:
     return [
         one
         for stem in listed.replace("~", " ").split("|")
+        if stem
         for one in ([stem[:-1] + end for end in endings] if stem.endswith("-") else [stem])
     ]
 

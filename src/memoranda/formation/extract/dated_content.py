@@ -11,9 +11,9 @@ from typing import Final
 
 from memoranda.formation.extract.answer import Report
 from memoranda.formation.extract.citations import Sourced, contains_words
-from memoranda.formation.times.lexicon import Lexicon
-from memoranda.formation.times.time_context import Role, Saying
-from memoranda.formation.times.time_reader import Expression, best_lexicons, expressions, tense_of
+from memoranda.language.times.lexicon import Lexicon
+from memoranda.language.times.time_context import Role, Saying
+from memoranda.language.times.time_reader import Expression, best_lexicons, expressions, tense_of
 from memoranda.model.memories import DaySpan, Granularity
 
 #: Tokens of times that mean something else on another day, and of times that name a day, a month or

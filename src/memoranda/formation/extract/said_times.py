@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from memoranda.formation.extract.answer import Report
 from memoranda.formation.extract.citations import Sourced, contains_words
-from memoranda.formation.times.time_context import Role
-from memoranda.formation.times.time_reader import LONGEST, contradicts, days_said, says_days
+from memoranda.language.times.time_context import Role
+from memoranda.language.times.time_reader import LONGEST, contradicts, days_said, says_days
 from memoranda.model.memories import DaySpan, Granularity
 
 #: Days of ISO 8601, and the words of the message that say them: "2026-05-07, yesterday".

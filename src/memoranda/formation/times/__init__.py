@@ -1,3 +1,1 @@
-"""Reads time expressions: words of a language become spans of days, relative to when they were
-said.
-"""
+"""The old place of the reader of times, for modules that still import it here."""

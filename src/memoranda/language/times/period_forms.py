@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memoranda.formation.times.day_arithmetic import (
+from memoranda.language.times.day_arithmetic import (
     DAY,
     WEEK,
     later,
@@ -17,8 +17,8 @@ from memoranda.formation.times.day_arithmetic import (
     span,
     weekend,
 )
-from memoranda.formation.times.time_context import Role, Saying
-from memoranda.formation.times.time_forms import AHEAD, DAYS_GIVEN, STEP, WHICH, form, plain
+from memoranda.language.times.time_context import Role, Saying
+from memoranda.language.times.time_forms import AHEAD, DAYS_GIVEN, STEP, WHICH, form, plain
 from memoranda.model.memories import DaySpan, Granularity
 
 

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from memoranda.first_use import expression
 from memoranda.language.words import phrases, table, words
 
-#: The tokens of words that say nothing, and of words after which a time is not sure.
-_SILENT: Final = {"IGNORED": "", "UNSURE": "!"}
+#: The tokens of words that say nothing, of words after which a time is not sure, and of what looks
+#: like a time and is none.
+_SILENT: Final = {"IGNORED": "", "UNSURE": "!", "OTHER": None}
 #: The most words of one phrase of a lexicon.
 _LONGEST_PHRASE: Final = 4
 _PIECE: Final = re.compile(
@@ -44,6 +46,15 @@ class Piece(NamedTuple):
     end: int
 
 
+#: A word, number or sign of a text, and its place.
+Found = tuple[re.Match[str], int, int]
+
+
+def lexed(text: str) -> list[Found]:
+    """Return the words, numbers and signs of a text."""
+    return [(found, *found.span()) for found in _PIECE.finditer(text)]
+
+
 class Lexicon:
     """The words of one language for times."""
 
@@ -51,35 +62,40 @@ class Lexicon:
         known = words(code)
         self.code: Final = code
         #: Words that tell past from future.
-        self.past: Final = re.compile(rf"\b(?:{known['past']})\b")
-        self.future: Final = re.compile(rf"\b(?:{known['future']})\b")
+        self.past: Final = expression(rf"\b(?:{known.get('past', '(?!)')})\b")
+        self.future: Final = expression(rf"\b(?:{known.get('future', '(?!)')})\b")
         #: Names that alone are ordinary words as well.
-        self.ordinary: Final = frozenset(known["ordinary"].split())
+        self.ordinary: Final = frozenset(known.get("ordinary", "").split())
         #: How a day and a month of a year are written, and the names of the months.
-        self.date: Final = known["date"]
-        self.month: Final = known["month"]
+        self.date: Final = known.get("date", "")
+        self.month: Final = known.get("month", "")
         self.months: Final = [names[0] for names in table(code, "months")]
         #: Articles that make a number a day of the month: "el 24".
         self._day_articles: Final = known.get("day-articles", "").split()
+        #: Words that lose their last letter before a vowel: "d'octobre".
+        self._elided: Final = known.get("elided", "").split()
         self._phrases: Final = {
             tuple(one.split()): token
-            for token, listed in _tokens(code)
+            for token, listed in tokens(code)
             for phrase in listed
             for one in (phrase.casefold(), phrase.lower())
         }
+        self._beginnings: Final = {
+            phrase[:length] for phrase in self._phrases for length in range(1, len(phrase) + 1)
+        }
 
-    def pieces(self, text: str) -> list[Piece]:
-        """Return the tokens of a text in small letters, with words that say no time as None."""
-        words = [(found, *found.span()) for found in _PIECE.finditer(text)]
+    def pieces(self, text: str, found: Sequence[Found] = ()) -> list[Piece]:
+        """Return the tokens of a text in small letters, with words that say no time as None;
+        ``found`` is ``lexed(text)`` where several languages read the same.
+        """
+        found = found or lexed(text)
         pieces: list[Piece] = []
         at = 0
-        while at < len(words):
-            length, token = self._phrase(
-                [found for found, _, _ in words[at : at + 2 * _LONGEST_PHRASE]]
-            )
+        while at < len(found):
+            length, token = self._phrase(found[at : at + 2 * _LONGEST_PHRASE])
             if token is None:
-                length, token = 1, _numeric(words[at][0], text)
-            start, end = words[at][1], words[at + length - 1][2]
+                length, token = 1, _numeric(found[at][0], text)
+            start, end = found[at][1], found[at + length - 1][2]
             pieces += [
                 Piece(one, start, end)
                 for one in ((token.split() or ("",)) if token is not None else (None,))
@@ -87,13 +103,13 @@ class Lexicon:
             if (
                 len(pieces) > 1
                 and pieces[-1].token is not None
-                and self._is_day(words[at - 1 : at + 1])
+                and self._is_day(found[at - 1 : at + 1])
             ):
                 pieces[-1] = pieces[-1]._replace(token=pieces[-1].token.replace("N:", "ORD:"))
             at += length
         return pieces
 
-    def _is_day(self, words: Sequence[tuple[re.Match[str], int, int]]) -> bool:
+    def _is_day(self, words: Sequence[Found]) -> bool:
         """True if the second of two words is a number behind an article of days."""
         return (
             len(words) == 2
@@ -101,24 +117,28 @@ class Lexicon:
             and words[1][0]["number"] is not None
         )
 
-    def _phrase(self, found: Sequence[re.Match[str]]) -> tuple[int, str | None]:
+    def _phrase(self, found: Sequence[Found]) -> tuple[int, str | None]:
         """Return the longest phrase at the beginning: the number of its pieces, and its token."""
         words: list[str] = []
         best: tuple[int, str | None] = (0, None)
-        for place, piece in enumerate(found, start=1):
-            if piece["word"] is None and (piece["dash"] is None or not words):
+        for place, (piece, _, _) in enumerate(found, start=1):
+            word = piece["word"]
+            if word is None and (piece["dash"] is None or not words):
                 break
-            if piece["word"] is not None:
-                words.append(piece["word"].replace("’", "'").removesuffix("'s"))
-            token = self._phrases.get(tuple(words)) if piece["word"] is not None else None
-            if token is not None:
-                best = (place, token)
-            if len(words) == _LONGEST_PHRASE:
-                break
+            if word is not None:
+                word = word.replace("’", "'").removesuffix("'s")
+                for elided in self._elided:
+                    word = word.removeprefix(elided)
+                words.append(word)
+                phrase = tuple(words)
+                if phrase not in self._beginnings:
+                    break
+                if phrase in self._phrases:
+                    best = (place, self._phrases[phrase])
         return best
 
 
-def _tokens(code: str) -> Iterator[tuple[str, list[str]]]:
+def tokens(code: str) -> Iterator[tuple[str | None, list[str]]]:
     """Yield the tokens of a language with their phrases; a phrase that comes twice has its last
     token.
     """
@@ -127,7 +147,7 @@ def _tokens(code: str) -> Iterator[tuple[str, list[str]]]:
         yield f"N:{number}", names
     for ten, names in enumerate(table(code, "tens"), start=2):
         yield f"N:{ten}0", names
-    yield "N:1", known["articles"].split("|")
+    yield "N:1", phrases(code, known.get("articles", ""))
     for number, names in enumerate(table(code, "ordinals"), start=1):
         yield f"NTH:{number}", names
     for token, listed in known.items():
@@ -142,6 +162,8 @@ def _tokens(code: str) -> Iterator[tuple[str, list[str]]]:
 
 def _numeric(found: re.Match[str], text: str) -> str | None:
     """Return the token of numbers and signs; None for a word that says no time."""
+    if found["word"] is not None:
+        return None
     said = found.groupdict()
     if said["iso"]:
         if said["at"] and not _HOUR.match(said["at"]):

@@ -8,11 +8,11 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from memoranda.formation.times import day_forms, period_forms
-from memoranda.formation.times.day_arithmetic import span
-from memoranda.formation.times.length_forms import length
-from memoranda.formation.times.time_context import Role, Saying, Tense
-from memoranda.formation.times.time_forms import DAYS_GIVEN, TAIL, WHICH, plain
+from memoranda.language.times import day_forms, period_forms
+from memoranda.language.times.day_arithmetic import span
+from memoranda.language.times.length_forms import length
+from memoranda.language.times.time_context import Role, Saying, Tense
+from memoranda.language.times.time_forms import DAYS_GIVEN, TAIL, WHICH, plain
 from memoranda.model.memories import DaySpan, Granularity
 
 #: These modules add their forms to the list when they are imported.

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from memoranda.formation.times.day_arithmetic import span
-from memoranda.formation.times.time_context import Saying
+from memoranda.language.times.day_arithmetic import span
+from memoranda.language.times.time_context import Saying
 from memoranda.model.memories import DaySpan, Granularity
 
 #: "this", "next", "the last but one" as tokens, and how many units away each is.

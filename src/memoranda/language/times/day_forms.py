@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from memoranda.formation.times.day_arithmetic import (
+from memoranda.language.times.day_arithmetic import (
     DAY,
     WEEK,
     later,
@@ -15,9 +15,9 @@ from memoranda.formation.times.day_arithmetic import (
     period,
     span,
 )
-from memoranda.formation.times.period_forms import month_in
-from memoranda.formation.times.time_context import Saying, Tense
-from memoranda.formation.times.time_forms import STEP, WHICH, form
+from memoranda.language.times.period_forms import month_in
+from memoranda.language.times.time_context import Saying, Tense
+from memoranda.language.times.time_forms import STEP, WHICH, form
 from memoranda.model.memories import DaySpan, Granularity
 
 

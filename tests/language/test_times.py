@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.formation.times.time_context import Role, Tense
-from memoranda.formation.times.time_reader import days_said
+from memoranda.language.times.time_context import Role, Tense
+from memoranda.language.times.time_reader import days_said
 from memoranda.model.memories import DaySpan, Granularity
 
 #: A Wednesday.

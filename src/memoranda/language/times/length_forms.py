@@ -6,9 +6,9 @@ import re
 from datetime import timedelta
 from typing import Final
 
-from memoranda.formation.times.day_arithmetic import DAY, later, one_day, period, span
-from memoranda.formation.times.time_context import Role, Saying
-from memoranda.formation.times.time_forms import AHEAD
+from memoranda.language.times.day_arithmetic import DAY, later, one_day, period, span
+from memoranda.language.times.time_context import Role, Saying
+from memoranda.language.times.time_forms import AHEAD
 from memoranda.model.memories import DaySpan, Granularity
 
 _LENGTH: Final = re.compile(

@@ -1,0 +1,3 @@
+"""Reads time expressions: words of a language become spans of days, relative to when they were
+said.
+"""
