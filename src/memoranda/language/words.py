@@ -10,7 +10,7 @@ the first recall that needs them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -46,3 +46,15 @@ def phrases(language: str, listed: str) -> list[str]:
 def table(language: str, meaning: str) -> list[list[str]]:
     """Return the entries of a table, each as its variants."""
     return [phrases(language, entry) for entry in words(language).get(meaning, "").split()]
+
+
+def numbers(language: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbers below a hundred in the words of a language, each with its value."""
+    ones, tens = table(language, "numbers"), table(language, "tens")
+    for value, names in enumerate(ones):
+        yield from ((value, name) for name in names)
+    for ten, names in enumerate(tens, start=2):
+        yield from ((10 * ten, name) for name in names)
+        for one in range(1, 10):
+            for name in ones[one]:
+                yield 10 * ten + one, words(language)["joined"].format(ten=names[0], one=name)

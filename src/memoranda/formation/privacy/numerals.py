@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Final
 
-from memoranda.language.words import table, words
+from memoranda.language.words import numbers as spelled_out
+from memoranda.language.words import words
 from memoranda.text.scripts import folded
 
 #: The languages whose numbers are read; where two have the same word, the last one's value counts.
@@ -33,19 +34,9 @@ _FEWEST: Final = 2
 def _values() -> Mapping[str, int]:
     found: dict[str, int] = {}
     for language in _LANGUAGES:
-        numbers, tens = table(language, "numbers"), table(language, "tens")
-        counted = [*enumerate(numbers), *enumerate(tens, start=2)]
-        for place, (value, names) in enumerate(counted):
-            factor = 10 if place >= len(numbers) else 1
-            found |= {folded(name): value * factor for name in names}
+        found |= {folded(name): value for value, name in spelled_out(language)}
         for name, value in (("hundred", 100), ("thousand", 1000)):
             found |= {folded(one): value for one in words(language)[name].split("|")}
-        if language == "de":
-            for ten, (name, *_) in enumerate(tens, start=2):
-                found |= {
-                    folded(f"{units[0]}und{name}"): 10 * ten + unit
-                    for unit, units in enumerate(numbers[1:10], start=1)
-                }
     return found
 
 

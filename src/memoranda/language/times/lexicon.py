@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from memoranda.first_use import expression
-from memoranda.language.words import phrases, table, words
+from memoranda.language.words import numbers, phrases, table, words
 
 #: The tokens of words that say nothing, of words after which a time is not sure, and of what looks
 #: like a time and is none.
@@ -143,10 +143,9 @@ def tokens(code: str) -> Iterator[tuple[str | None, list[str]]]:
     token.
     """
     known, weekdays = words(code), table(code, "weekdays")
-    for number, names in enumerate(table(code, "numbers")[1:], start=1):
-        yield f"N:{number}", names
-    for ten, names in enumerate(table(code, "tens"), start=2):
-        yield f"N:{ten}0", names
+    for number, name in numbers(code):
+        if number:
+            yield f"N:{number}", [name]
     yield "N:1", phrases(code, known.get("articles", ""))
     for number, names in enumerate(table(code, "ordinals"), start=1):
         yield f"NTH:{number}", names
