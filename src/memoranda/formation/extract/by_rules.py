@@ -31,8 +31,8 @@ from memoranda.formation.rules import (
 from memoranda.formation.said_before import said_before
 from memoranda.formation.schemas.definitions import NOTE, PROFILE, schema_of
 from memoranda.formation.schemas.json_patch import apply_patch
-from memoranda.formation.times.time_context import Role
-from memoranda.formation.times.time_reader import days_said
+from memoranda.language.times.time_context import Role
+from memoranda.language.times.time_reader import days_said
 from memoranda.model.drafts import Draft, DroppedPart, Formed, ProfilePatch, Reading, TakenBack
 from memoranda.model.memories import QUOTE_LENGTH, Cardinality, Cited, DaySpan
 from memoranda.model.messages import Message

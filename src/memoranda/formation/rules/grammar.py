@@ -67,7 +67,7 @@ class Statement:
     cardinality: Cardinality
     #: Its place in the text.
     span: tuple[int, int]
-    #: Since when, until when, and when it applies, in the user's words; `formation.times` turns
+    #: Since when, until when, and when it applies, in the user's words; `language.times` turns
     #: them into dates.
     valid_from: str | None = None
     valid_to: str | None = None
