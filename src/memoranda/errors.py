@@ -41,13 +41,15 @@ def installing(extra: str) -> str:
     return f"pip install 'PATH[{extra}]', PATH being a checkout or a wheel of Memoranda"
 
 
-def no_such_argument(name: str, known: Sequence[str]) -> str:
-    """Return a message about an argument that there is not, with the nearest one or all."""
+def no_such(what: str, name: str, known: Sequence[str]) -> str:
+    """Return a message about an argument or a field that there is not, with the nearest one or
+    all.
+    """
     from difflib import get_close_matches  # noqa: PLC0415 - only for this message
 
-    near = get_close_matches(name, known, 1)
+    near = get_close_matches(name, known, 1, 0.7)
     meant = f"did you mean {near[0]}?" if near else f"give {', '.join(known)}"
-    return f"{name}: there is no such argument; {meant}"
+    return f"{name}: there is no such {what}; {meant}"
 
 
 class MemorandaError(Exception):

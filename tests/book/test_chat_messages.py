@@ -119,7 +119,7 @@ async def test_each_form_of_a_chat_message_has_a_text(
         ({"role": "assistant", "tool_calls": "look"}, "tool_calls", "list of calls"),
         ({"role": "assistant", "tool_calls": ["look"]}, "tool_calls", "mapping"),
         ({"role": "user", "content": "x", "name": "Ana", "speaker": "Ben"}, "name", "not both"),
-        ({"role": "user", "content": "x", "image": "y"}, "image", "unknown field"),
+        ({"role": "user", "content": "x", "image": "y"}, "image", "no such field; give"),
     ],
 )
 async def test_a_malformed_chat_message_is_refused_by_the_name_of_its_field(

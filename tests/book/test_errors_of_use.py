@@ -143,11 +143,15 @@ async def test_an_argument_that_there_is_not_is_refused_with_the_nearest_or_all(
     book: memoranda.Book,
 ) -> None:
     given: Any = {"limt": 3}
-    with pytest.raises(TypeError, match=r"limt: there is no such argument; did you mean limit\?"):
+    # Over HTTP the service refuses it.
+    refused = (TypeError, InvalidInput)
+    with pytest.raises(refused, match=r"limt: there is no such argument; did you mean limit\?"):
         await book.recall("ana", "tea", **given)
     given = {"top_k": 3}
-    with pytest.raises(TypeError, match="top_k: there is no such argument; give owner, query, lim"):
+    with pytest.raises(refused, match=r"top_k: there is no such argument; give .*\blimit\b"):
         await book.recall("ana", "tea", **given)
     given = {"kindd": "fact"}
-    with pytest.raises(InvalidInput, match=r"kindd: there is no such argument; did you mean kind"):
+    with pytest.raises(
+        InvalidInput, match=r"kindd: there is no such (field|argument); did you mean kind"
+    ):
         await book.remember("ana", "tea", **given)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from memoranda.errors import InvalidInput, NotAllowed, no_such_argument
+from memoranda.errors import InvalidInput, NotAllowed, no_such
 from memoranda.model.data_filters import data_filter, names_data
 from memoranda.model.items import LABEL_LENGTH, LABELS, length_fault, namespace_text
 from memoranda.model.ledger import Actor
@@ -141,7 +141,7 @@ def as_view(who: Who) -> View:
     if unknown:
         verb = sys._getframe(1).f_code
         own = verb.co_varnames[1 : verb.co_argcount + verb.co_kwonlyargcount]
-        raise TypeError(no_such_argument(min(unknown), [*own, *Who.__annotations__]))
+        raise TypeError(no_such("argument", min(unknown), [*own, *Who.__annotations__]))
     whole = as_flag(who.get("as_owner") or False, "as_owner")
     groups = as_names(who.get("groups") or (), "groups")
     try:
@@ -344,7 +344,7 @@ def check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
         raise InvalidInput(f"give a mapping of fields, not {type(draft).__name__}")
     unknown = sorted(set(draft) - known, key=str)
     if unknown:
-        raise InvalidInput(no_such_argument(str(unknown[0]), sorted(known)), field=str(unknown[0]))
+        raise InvalidInput(no_such("field", str(unknown[0]), sorted(known)), field=str(unknown[0]))
 
 
 def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]:

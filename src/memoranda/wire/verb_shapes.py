@@ -29,7 +29,7 @@ from typing_extensions import TypedDict
 from memoranda.book import Book
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.nouns.items import ItemPut
-from memoranda.errors import InvalidInput, no_such_argument
+from memoranda.errors import InvalidInput, no_such
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import refused
 from memoranda.operations import Operation
@@ -281,7 +281,7 @@ class Shape:
             field = ".".join(str(part) for part in one["loc"][:6]) or None
             said = f"{field or 'body'}: {one['msg']}"
             if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
-                said = no_such_argument(str(field), names)
+                said = no_such("argument", str(field), names)
             elif one["type"] == "missing":
                 said = f"{field}: it is missing"
             found.append(InvalidInput(said, field=field))
