@@ -86,3 +86,15 @@ async def test_neither_an_import_nor_the_same_operation_brings_the_words_back(
         (message,) = (await book.records.list("ana", types="message", as_owner=True)).records
         assert message.passage_text() == SAID.replace(WORDS, "")
     assert found(tmp_path) == set()
+
+
+async def test_a_memory_that_tells_all_that_is_taken_out_goes_with_it(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db") as book:
+        said = await (await book.thread("ana")).append("user", SAID)
+        whole = f"Said: {SAID}"
+        for content in (whole, "Likes tea", "Keeps a canary"):
+            await book.remember("ana", content, sources=[said.id])
+        await take_out(book, said.id)
+        left = (await book.records.list("ana", types="memory", as_owner=True)).records
+        assert {one.passage_text() for one in left} == {"Likes tea"}
+    assert found(tmp_path) == set()

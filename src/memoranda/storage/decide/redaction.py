@@ -186,6 +186,9 @@ class Removed:
         if own and not all(map(self.has_quote, own)):
             return False
         left = _all_of(self.left)
+        if not self.fact and coverage(self.words, text) == 1 and coverage(self.words, left) < 1:
+            # It tells all that is taken out, and nothing else does.
+            return True
         if (
             not own
             and not self.is_empty
