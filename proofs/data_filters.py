@@ -23,7 +23,7 @@ ABOUT = "random filters over random data choose the same in memory, in SQLite an
 #: not cached.
 CI_COUNT = 1200
 FULL_COUNT = 20_000
-COVERS = "model storage door.py engines recall"
+COVERS = "model storage door.py engines recall language"
 
 #: Filters on one library, and its records.
 _FILTERS, _RECORDS = 200, 120

@@ -35,7 +35,7 @@ ABOUT = "nights of a simulated year lose nothing that is true, and each can be u
 #: Days of each of the three years.
 CI_COUNT = 30
 FULL_COUNT = 365
-COVERS = "book storage/decide recall"
+COVERS = "book storage/decide recall language"
 
 _ANA: Final = Owner(id="ana")
 _SEEDS: Final = 3

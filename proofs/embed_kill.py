@@ -36,7 +36,7 @@ from proofs._book.racing import EMBEDDERS, Returned
 ABOUT = "processes killed at any moment lose no vector and make no wrong one; a change of model is one step"
 CI_COUNT = 60
 FULL_COUNT = 3_000
-COVERS = "model storage door.py engines/sqlite embedding worker.py recall"
+COVERS = "model storage door.py engines/sqlite embedding worker.py recall language"
 
 _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))
 _LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)

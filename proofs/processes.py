@@ -20,7 +20,7 @@ ABOUT = "processes that share a book apply an operation once, lose no update, re
 #: Processes that do the same at once.
 CI_COUNT = 8
 FULL_COUNT = 16
-COVERS = "model storage door.py engines/sqlite recall"
+COVERS = "model storage door.py engines/sqlite recall language"
 
 SAME_OPERATIONS = 500
 MIXED_ROUNDS = 40

@@ -64,7 +64,7 @@ class About:
     pending: tuple[PendingForgetting, ...] = ()
     #: How many conversations wait to be formed, which this view sees.
     waiting: int = 0
-    #: Keys under which these memories have different values.
+    #: Where these memories have several values though one holds at a time.
     contradictions: tuple[Contradiction, ...] = ()
     #: Parts of conversations of which no answer of a model could be used so far, each with when it
     #: is asked again and the command.

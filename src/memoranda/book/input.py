@@ -137,7 +137,7 @@ def owner_named(owner: str | Owner, tenant: str) -> Owner:
 
 def as_view(who: Who) -> View:
     """Return the view (as whom one reads) that the caller asked for."""
-    unknown = set(who) - {*Who.__annotations__}
+    unknown = who.keys() - Who.__annotations__.keys()
     if unknown:
         verb = sys._getframe(1).f_code
         own = verb.co_varnames[1 : verb.co_argcount + verb.co_kwonlyargcount]
