@@ -17,7 +17,7 @@ from tests.docs.pages import DOCS, PAGES, ROOT, blocks, name_of
 
 #: Blocks that no test of pages runs, because they need a server, a provider or an installation;
 #: each says why.
-NOT_RUN = 21
+NOT_RUN = 20
 
 
 def run_example(name: str, code: str) -> None:
