@@ -23,7 +23,7 @@ ABOUT = "two processes that write and read in turn never get a stale answer, by 
 #: Steps: a write by one of them, then a read by the other.
 CI_COUNT = 1_000
 FULL_COUNT = 10_000
-COVERS = "model storage door.py engines/sqlite recall language embedding book"
+COVERS = "model storage paging.py door.py engines/sqlite recall language embedding book"
 
 #: How often vectors are waited for, or made between write and read; else the books' own workers
 #: make them some time.

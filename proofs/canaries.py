@@ -29,7 +29,7 @@ ABOUT = (
 )
 CI_COUNT = 50
 FULL_COUNT = 500
-COVERS = "model formation language"
+COVERS = "model paging.py formation language"
 
 _AGENT: Final = "guide"
 _USERS: Final = 50

@@ -25,7 +25,7 @@ from tests.comparison import all_records
 ABOUT = "while a provider is away for an hour, no message is lost, no job dies, recall works, and all is formed afterwards"
 CI_COUNT = 10_000
 FULL_COUNT = 50_000
-COVERS = "model storage door.py engines/sqlite formation language worker.py book"
+COVERS = "model storage paging.py door.py engines/sqlite formation language worker.py book"
 
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _MINUTES = 60

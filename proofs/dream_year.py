@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import memoranda
 from memoranda.book.dream.night import STANDING_MEMORIES, DreamReport
-from memoranda.book.paging import every_record
 from memoranda.model.changes import Retract
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.service_records import CALLER, LIBRARY
+from memoranda.paging import every_record
 from memoranda.text.scripts import comparable_text
 from proofs._year.world import START, YEAR, World
 
@@ -35,7 +35,7 @@ ABOUT = "nights of a simulated year lose nothing that is true, and each can be u
 #: Days of each of the three years.
 CI_COUNT = 30
 FULL_COUNT = 365
-COVERS = "book storage/decide recall language"
+COVERS = "book paging.py storage/decide recall language"
 
 _ANA: Final = Owner(id="ana")
 _SEEDS: Final = 3

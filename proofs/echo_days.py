@@ -27,7 +27,7 @@ from tests.comparison import all_records
 ABOUT = "facts that are recalled, repeated and formed again do not multiply; a lie never counts as the user's, and stays retracted"
 CI_COUNT = 32
 FULL_COUNT = 180
-COVERS = "model storage door.py engines/inmemory recall formation language book"
+COVERS = "model storage paging.py door.py engines/inmemory recall formation language book"
 
 _ANN = Owner(id="ann")
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -28,7 +28,7 @@ from tests.comparison import all_records, differences, records_as_texts
 ABOUT = "formation killed at any step gives the result of an undisturbed run, and buys no stored answer twice"
 CI_COUNT = 200
 FULL_COUNT = 5_000
-COVERS = "model storage door.py engines/sqlite formation language worker.py"
+COVERS = "model storage paging.py door.py engines/sqlite formation language worker.py"
 
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))

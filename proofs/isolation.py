@@ -33,7 +33,7 @@ from proofs._moving.carrying import Unlike, carried
 ABOUT = "no call of one owner, audience or tenant reaches another's data; with any one condition removed, a call does"
 CI_COUNT = 100_000
 FULL_COUNT = 2_000_000
-COVERS = "model storage door.py engines/sqlite recall formation language book"
+COVERS = "model storage paging.py door.py engines/sqlite recall formation language book"
 
 #: Tries in one world before a new one begins.
 _WORLD = 5_000

@@ -31,7 +31,7 @@ ABOUT = "a book moves between engines while processes use it and the copier is k
 #: Kills of the copier, from file to file; to and from a server there are fewer in CI.
 CI_COUNT = 20
 FULL_COUNT = 200
-COVERS = "model storage door.py engines assembly book/admin"
+COVERS = "model storage paging.py door.py engines assembly book/admin"
 
 _WRITERS = 4
 #: Writes before the first copy begins.

@@ -36,7 +36,7 @@ from proofs._book.opening import without_syncs
 ABOUT = "a process killed at any statement of a redaction leaves all of it or none, and the next one ends it"
 CI_COUNT = 20
 FULL_COUNT = 200
-COVERS = "model storage door.py engines/sqlite book/admin"
+COVERS = "model storage paging.py door.py engines/sqlite book/admin"
 
 Way = Literal["erase", "hide", "finish", "erase with backups"]
 

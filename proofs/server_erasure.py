@@ -26,7 +26,7 @@ ABOUT = (
 #: Books, every other one in partitions.
 CI_COUNT = 2
 FULL_COUNT = 40
-COVERS = "model storage door.py engines/postgres book"
+COVERS = "model storage paging.py door.py engines/postgres book"
 
 _PARTITIONS = 4
 #: Every statement is in the server's log, without its parameters; nothing is written to disk but

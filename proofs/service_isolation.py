@@ -20,7 +20,7 @@ from proofs._service.population import Population, populate
 ABOUT = "no answer of the service tells a credential of another's record; with any one check removed, an answer does"
 CI_COUNT = 6_000
 FULL_COUNT = 100_000
-COVERS = "access service compatible mcp_server wire book"
+COVERS = "access service compatible mcp_server wire book paging.py"
 
 #: Requests in one book before a new one begins, and between two looks at what must not change.
 _WORLD, _WINDOW = 1_000, 100

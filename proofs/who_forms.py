@@ -39,7 +39,7 @@ from tests.comparison import all_records
 ABOUT = "open books that work by themselves, with and without the model, killed at any moment: rules form no thread"
 CI_COUNT = 40
 FULL_COUNT = 1_000
-COVERS = "model storage door.py engines/sqlite formation language worker.py assembly book"
+COVERS = "model storage paging.py door.py engines/sqlite formation language worker.py assembly book"
 
 #: What a user says.
 SAID = "I like word{place} and I live in word{place}."

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda import Book, MemorandaError
-from memoranda.book.paging import every_record
 from memoranda.door import pack_terms
 from memoranda.model.ledger import Entry
 from memoranda.model.messages import Episode
 from memoranda.model.query import Filter
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner, OwnerKind, Record, RecordType
+from memoranda.paging import every_record
 from memoranda.storage.decide.state import receipt_of
 from proofs._kill.operations import AGENT, JOB, OWNERS, Operation, perform
 from proofs._kill.writer import opened, spelled

@@ -11,7 +11,6 @@ from memoranda.book.admin.pending_threads import parts_aside
 from memoranda.book.dream.contradictions import Contradiction, contradictions
 from memoranda.book.explanation import explain
 from memoranda.book.forgetting.decisions import PendingForgetting, pending_forgettings
-from memoranda.book.paging import every_record
 from memoranda.first_use import dataclass
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.forming_results import conversations_wait, part_waits
@@ -28,6 +27,7 @@ from memoranda.model.records import (
     RecordType,
     View,
 )
+from memoranda.paging import every_record
 from memoranda.ports import Engine
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))

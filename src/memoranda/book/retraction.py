@@ -9,7 +9,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from memoranda.book.input import as_actor
-from memoranda.book.paging import every_record
 from memoranda.book.services import Services
 from memoranda.errors import MemorandaError
 from memoranda.first_use import expression
@@ -19,6 +18,7 @@ from memoranda.model.ledger import Actor, Entry, Receipt
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, View
 from memoranda.model.values import new_id
+from memoranda.paging import every_record
 from memoranda.storage.decide.source_retraction import FAULTY
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))

@@ -21,6 +21,7 @@ from memoranda.errors import InvalidInput, LimitReached, NotAllowed, NotFound, R
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, OwnerKind
 from memoranda.model.values import is_id, refused
+from memoranda.paging import by_cursor
 
 #: The agent in whose name entries are written that name none: no agent of an application reads
 #: them.
@@ -274,22 +275,14 @@ async def _memories(
     who: Mapping[str, Any] = _PERSON,
 ) -> list[Memory]:
     found: list[Memory] = []
-    cursor: str | None = None
-    while True:
-        page = await guard.call(
-            "records.list",
-            owner=_owner(guard, user),
-            types="memory",
-            only={**_ACTIVE, **(only or {})},
-            newest_first=True,
-            cursor=cursor,
-            limit=_PAGE,
-            **who,
+    listed = {"types": "memory", "only": {**_ACTIVE, **(only or {})}, "newest_first": True, **who}
+    async for page in by_cursor(
+        lambda cursor: guard.call(
+            "records.list", owner=_owner(guard, user), cursor=cursor, limit=_PAGE, **listed
         )
+    ):
         found += page.records
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    return found
 
 
 async def _with_key(guard: Caller, user: str, key: str) -> list[dict[str, Any]]:

@@ -46,6 +46,7 @@ from memoranda.model.records import (
 )
 from memoranda.model.unlisted import SourcePage, unlisted_of
 from memoranda.model.values import Name
+from memoranda.paging import every_page, every_record
 from memoranda.ports import Finder, MakesVectors, Records
 from memoranda.secrets.masks import shown
 from memoranda.secrets.modes import SecretsMode
@@ -148,12 +149,9 @@ class ThreadReader:
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
         view = with_expired(reading_view(thread))
         read: list[Message] = []
-        cursor: str | None = None
-        while True:
-            page = await self._records.scan(thread.owner, view, only, cursor, _PAGE)
+        async for page in every_page(self._records, thread.owner, view, only, _PAGE):
             read += those_of(Message, page.records)
-            cursor = page.cursor
-            if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
+            if sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
         read = shown(
             (one for one in reversed(read) if through is None or one.seq <= through), self.secrets
@@ -364,15 +362,8 @@ class ThreadReader:
         return tuple(those_of(ExperienceLine, await self._all(agent, WHOLE, only)))
 
     async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
-        """Return all records that a filter selects, read page by page."""
-        found: list[Record] = []
-        cursor: str | None = None
-        while True:
-            page = await self._records.scan(owner, view, only, cursor, _AT_A_TIME)
-            found += page.records
-            cursor = page.cursor
-            if cursor is None:
-                return found
+        """Return all records that a filter selects."""
+        return [one async for one in every_record(self._records, owner, view, only, _AT_A_TIME)]
 
     async def _candidates(self, excerpt: Excerpt, view: View, now: datetime) -> tuple[Memory, ...]:
         """Return memories that the excerpt may repeat, correct or replace: the best hit of each

@@ -5,7 +5,7 @@ finds.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,9 +14,9 @@ from memoranda.book import Book, ThreadHandle
 from memoranda.errors import Erased, InvalidInput, NotFound, OperationReused
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.messages import NO_WORDS, Message, Role, Thread
-from memoranda.model.query import Page
 from memoranda.model.records import RecordType, those_of
 from memoranda.model.values import is_id
+from memoranda.paging import by_cursor
 
 #: Messages that are read at once.
 _PAGE: Final = 1000
@@ -125,14 +125,8 @@ class NativeThread:
             return []
         if newest is not None and newest <= _PAGE:
             return await thread.newest(newest)
-        found: list[Message] = []
-        cursor: str | None = None
-        while True:
-            page: Page = await thread.messages(cursor=cursor, limit=_PAGE)
-            found += those_of(Message, page.records)
-            cursor = page.cursor
-            if cursor is None:
-                return found if newest is None else found[-newest:]
+        found = [one async for one in every_message(thread)]
+        return found if newest is None else found[-newest:]
 
     async def pop(self) -> Message | None:
         """Erase the newest message and return it; two callers at once never get the same."""
@@ -191,18 +185,27 @@ def named_thread(scope: Scope) -> Scope:
     return scope
 
 
+async def every_message(
+    thread: ThreadHandle, first: int = 1, last: int | None = None
+) -> AsyncIterator[Message]:
+    """Yield the messages of a thread between two places, oldest first."""
+    async for page in by_cursor(
+        lambda cursor: thread.messages(first=first, last=last, cursor=cursor, limit=_PAGE)
+    ):
+        for message in those_of(Message, page.records):
+            yield message
+
+
 async def threads_tagged(book: Book, scope: Scope, tag: str) -> list[Thread]:
     """Return all threads of a scope's owner with a tag."""
     found: list[Thread] = []
-    cursor: str | None = None
-    while True:
-        page: Page = await book.records.list(
+    async for page in by_cursor(
+        lambda cursor: book.records.list(
             scope.owner, types="thread", only={"tags": tag}, cursor=cursor, limit=_PAGE, **scope.who
         )
+    ):
         found += those_of(Thread, page.records)
-        cursor = page.cursor
-        if cursor is None:
-            return found
+    return found
 
 
 def texts(content: Any, part: Callable[[Mapping[str, Any]], str | None]) -> str:

@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import Conflict, InvalidInput, NotFound, Stale
+from memoranda.integrations.native_threads import every_message, threads_tagged
 from memoranda.integrations.tools import Scope, digest
-from memoranda.model.messages import NO_WORDS, Message, Thread
+from memoranda.model.messages import NO_WORDS, Message
 
 try:
     from pydantic_ai.conversation_store import (
@@ -36,7 +37,6 @@ from memoranda.integrations.pydantic_entries import (
     entries_of,
     entry_of,
     joined,
-    read,
 )
 
 __all__ = ["BookConversationStore"]
@@ -240,7 +240,7 @@ class BookConversationStore(ConversationStore):
             for place in range(first, last + 1)
         }
         gone = [
-            one.id async for one in read(thread, 1, None) if one.seq not in kept and entry_of(one)
+            one.id async for one in every_message(thread) if one.seq not in kept and entry_of(one)
         ]
         for start in range(0, len(gone), _PAGE):
             await _erase(self.book, thread, gone[start : start + _PAGE], who)
@@ -293,25 +293,10 @@ class BookConversationStore(ConversationStore):
 
     async def _families(self) -> AsyncIterator[Family]:
         """Yield every thread with records in this scope."""
-        cursor = None
-        while True:
-            page = await self.book.records.list(
-                self.scope.owner,
-                types="thread",
-                only={"tags": _tag(self.scope)},
-                cursor=cursor,
-                limit=_PAGE,
-                **self.scope.who,
-            )
-            for thread in page.records:
-                if isinstance(thread, Thread) and RECORDS in thread.state:
-                    handle = await self.book.thread(
-                        self.scope.owner, id=thread.id, **self.scope.who
-                    )
-                    yield Family(handle, thread.version, dict(thread.state))
-            cursor = page.cursor
-            if cursor is None:
-                return
+        for thread in await threads_tagged(self.book, self.scope, _tag(self.scope)):
+            if RECORDS in thread.state:
+                handle = await self.book.thread(self.scope.owner, id=thread.id, **self.scope.who)
+                yield Family(handle, thread.version, dict(thread.state))
 
     async def _reaching(self, entry: str) -> tuple[Family, Line] | None:
         """Return the thread in which a record reaches an entry, and the places of the history up to
@@ -345,7 +330,7 @@ class BookConversationStore(ConversationStore):
                 seen.add((first, last))
                 ends = [
                     one.seq
-                    async for one in read(family.handle, first, last)
+                    async for one in every_message(family.handle, first, last)
                     if entry_of(one) == entry
                 ]
                 if ends:
@@ -361,7 +346,9 @@ class BookConversationStore(ConversationStore):
             end = last
             while end >= first:
                 begin = max(first, end - _PAGE + 1)
-                found = [one async for one in read(thread, begin, end) if entry_of(one)] + found
+                found = [
+                    one async for one in every_message(thread, begin, end) if entry_of(one)
+                ] + found
                 end = begin - 1
                 # One more than is asked for: it names the parent of the first.
                 if limit is not None and len({entry_of(one) for one in found}) > limit + 1:

@@ -5,7 +5,7 @@ without loss.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
@@ -31,7 +31,6 @@ Line = list[list[int]]
 #: and a piece of the entry's JSON text, if the form itself cannot be stored.
 _OF, _PIECE = "of", "json"
 _PIECE_LENGTH: Final = 500_000
-_PAGE: Final = 500
 #: Fields of the state of such a thread: the records by the digests of their ids; the places of the
 #: histories that they name; true while messages wait to be erased; the id of the thread that has a
 #: fork's record; and the last place written.
@@ -184,19 +183,6 @@ def _grouped(messages: Sequence[Message]) -> dict[str, list[Message]]:
     for message in messages:
         grouped.setdefault(entry_of(message), []).append(message)
     return grouped
-
-
-async def read(thread: ThreadHandle, first: int, last: int | None) -> AsyncIterator[Message]:
-    """Yield the messages of a thread between two places."""
-    cursor = None
-    while True:
-        page = await thread.messages(first=first, last=last, cursor=cursor, limit=_PAGE)
-        for record in page.records:
-            if isinstance(record, Message):
-                yield record
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def cut(line: Line, last: int) -> Line:

@@ -15,7 +15,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.errors import NotFound, OperationReused
-from memoranda.integrations.native_threads import clean
+from memoranda.integrations.native_threads import clean, every_message
 from memoranda.integrations.pydantic_messages import (
     FORM,
     content_of,
@@ -30,8 +30,6 @@ from memoranda.model.records import RecordType
 
 _log = logging.getLogger("memoranda.integrations")
 
-#: Messages that are read at once.
-_PAGE: Final = 500
 #: The most characters of the last answer that become the summary of an episode.
 _SUMMARY: Final = 1000
 
@@ -42,7 +40,7 @@ async def history(thread: ThreadHandle, *, budget: int | None = None) -> list[Mo
     """
     if budget is not None:
         return messages_of((await thread.window(budget)).messages)
-    return messages_of(await _said(thread))
+    return messages_of([one async for one in every_message(thread)])
 
 
 async def thread_of(book: Book, scope: Scope, conversation: str) -> ThreadHandle:
@@ -123,7 +121,7 @@ class Runs:
         """Close a thread with an episode; arguments that are None are taken from the thread's
         messages.
         """
-        said = await _said(thread)
+        said = [one async for one in every_message(thread)]
         if outcome is None:
             outcome = "failed" if await self._broke_off(thread, said) else "succeeded"
         standing = await thread.get()
@@ -203,18 +201,6 @@ def _unsaid(
     ) == content_of(earlier[same]):
         same += 1
     return drafts[same:]
-
-
-async def _said(thread: ThreadHandle) -> list[Message]:
-    """Return all messages of a thread."""
-    said: list[Message] = []
-    cursor = None
-    while True:
-        page = await thread.messages(cursor=cursor, limit=_PAGE)
-        said += [record for record in page.records if isinstance(record, Message)]
-        cursor = page.cursor
-        if cursor is None:
-            return said
 
 
 def _cut(text: str, longest: int) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from memoranda.book.dream.night import STANDING_MEMORIES, last_touch
-from memoranda.book.paging import PAGE, every_record
 from memoranda.door import Door
 from memoranda.first_use import dataclass
 from memoranda.model.changes import Archive
@@ -16,6 +15,7 @@ from memoranda.model.ledger import Actor, ErasureReceipt, Receipt, Target
 from memoranda.model.memories import Memory
 from memoranda.model.passages import UNUSED
 from memoranda.model.records import WHOLE, Owner
+from memoranda.paging import PAGE, every_record
 from memoranda.ports import Engine
 from memoranda.storage.decide.archive import is_kept
 

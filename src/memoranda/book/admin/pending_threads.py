@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
 from memoranda.book.forming_jobs import Forming
-from memoranda.book.paging import every_page
 from memoranda.door import Door
 from memoranda.errors import NotFound
 from memoranda.model.changes import FORM_LATE, MOST_JOBS, Job, JobDraft, SetThread, thread_of
@@ -20,6 +19,7 @@ from memoranda.model.ledger import LEFT_OUT, TOKENS_CUT, USED, Actor, ReceiptIte
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, View, those_of, with_expired
+from memoranda.paging import every_page
 from memoranda.ports import Jobs, Records
 
 #: So many threads are read at a time, and made due in one commit.

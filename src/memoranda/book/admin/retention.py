@@ -12,7 +12,6 @@ from uuid import UUID
 from pydantic import Field, field_validator
 
 from memoranda.book.admin.memory_retention import retain_memories
-from memoranda.book.paging import every_record
 from memoranda.door import Door
 from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Target
@@ -20,6 +19,7 @@ from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
 from memoranda.model.records import WITH_EXPIRED, Owner, RecordType, checked_days, days_by_kind
 from memoranda.model.values import Value
+from memoranda.paging import every_record
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
 

@@ -14,7 +14,6 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.book.dream.contradictions import Contradiction, contradicting, contradictions
 from memoranda.book.dream.dream_settings import DreamSettings
-from memoranda.book.paging import every_record
 from memoranda.door import Door
 from memoranda.errors import LimitReached, Restricted
 from memoranda.first_use import dataclass
@@ -24,6 +23,7 @@ from memoranda.model.memories import STANDING, Memory
 from memoranda.model.passages import UNUSED, Use
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, View, lowest
+from memoranda.paging import every_record
 from memoranda.ports import Engine
 from memoranda.storage.decide.archive import is_kept
 

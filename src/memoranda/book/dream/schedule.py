@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 from memoranda import telemetry
 from memoranda.book.dream.dream_settings import OWNERS_ZONE, DreamSettings, zone_named
 from memoranda.book.dream.night import dream
-from memoranda.book.paging import every_record
 from memoranda.door import Door
 from memoranda.errors import Erased, MemorandaError, Restricted
 from memoranda.first_use import dataclass
@@ -22,6 +21,7 @@ from memoranda.model.ledger import Actor
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
+from memoranda.paging import every_record
 from memoranda.ports import Engine
 from memoranda.worker import Handler
 

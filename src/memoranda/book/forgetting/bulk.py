@@ -10,13 +10,13 @@ from uuid import UUID
 
 from memoranda.book.forgetting.planning import Planning
 from memoranda.book.input import as_actor
-from memoranda.book.paging import every_record
 from memoranda.errors import MemorandaError
 from memoranda.first_use import dataclass
 from memoranda.model.ledger import ErasureReceipt, Target
 from memoranda.model.query import Filter
 from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import EARLIEST
+from memoranda.paging import every_record
 from memoranda.ports import Engine
 
 #: Records that one commit erases, with what was derived from them.

@@ -37,7 +37,6 @@ from memoranda.book.forgetting.tellings import (
     profile_values,
     tellings_of,
 )
-from memoranda.book.paging import every_record
 from memoranda.book.services import AskModel
 from memoranda.errors import Stale
 from memoranda.formation.owner_names import profile_names
@@ -49,6 +48,7 @@ from memoranda.model.query import Filter
 from memoranda.model.quotations import quote
 from memoranda.model.records import Owner, Record, RecordType, View, those_of
 from memoranda.model.redactions import Asking, Telling, Trace
+from memoranda.paging import every_record
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import OWNER_WORDS

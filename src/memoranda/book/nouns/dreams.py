@@ -10,13 +10,13 @@ from memoranda.book.dream.contradictions import Contradiction, contradictions
 from memoranda.book.dream.night import STANDING_MEMORIES, DreamReport, dream
 from memoranda.book.dream.schedule import Schedule, schedules
 from memoranda.book.input import Who, as_flag, as_view, owner_named
-from memoranda.book.paging import every_record
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.model.changes import MOST_JOBS
 from memoranda.model.memories import Memory
 from memoranda.model.records import Owner
 from memoranda.operations import Part, Role, W, offer
+from memoranda.paging import every_record
 
 _WHOLE: Final = "a night looks at all memories of an owner, which"
 

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
 from memoranda.book.nouns.profiles import Named
-from memoranda.book.paging import every_record
 from memoranda.book.verb_fields import KeyFields, spelled_out
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import dataclass
@@ -25,6 +24,7 @@ from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, RecordType, those_of
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Part, Role, W, offer
+from memoranda.paging import every_record
 from memoranda.ports import Engine
 
 #: Every secret begins so: people and scanners of secrets know it by that.

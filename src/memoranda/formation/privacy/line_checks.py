@@ -16,6 +16,7 @@ from memoranda.model.changes import AddEvidence, AddExperience
 from memoranda.model.experience_lines import Evidence, ExperienceLine
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, Record, RecordType
+from memoranda.paging import every_page
 from memoranda.ports import Records
 
 #: The most records and characters of a user that are read; if there are more, no line passes.
@@ -109,16 +110,12 @@ class Guard:
         """
         traces = Traces(owner, tellings)
         read, characters = 0, _take(traces, self._beside)
-        cursor: str | None = None
-        while True:
-            page = await self._records.scan(owner, WHOLE, _EXAMINED, cursor, _AT_A_TIME)
+        async for page in every_page(self._records, owner, WHOLE, _EXAMINED, _AT_A_TIME):
             characters += await asyncio.to_thread(_take, traces, page.records)
             read += len(page.records)
-            cursor = page.cursor
             if read > self._most_records or characters > self._most_characters:
                 return None
-            if cursor is None:
-                return traces
+        return traces
 
 
 def _take(traces: Traces, records: Sequence[Record]) -> int:
