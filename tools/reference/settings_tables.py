@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
@@ -11,15 +11,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from memoranda.access.service_settings import ServiceSettings
-from memoranda.assembly.book_setup import SECTIONS, RecallSettings
-from memoranda.book.admin.retention import Retention
-from memoranda.book.agent_settings import ContextSettings, SharingSettings
+from memoranda.assembly.book_setup import BookSettings
+from memoranda.book.agent_settings import ContextSettings
 from memoranda.book.dream.dream_settings import DreamSettings
-from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.nouns.items import MOST_NAMES
-from memoranda.embedding import EmbeddingSettings
 from memoranda.formation.agent_limits import AGENT_LIMITS
-from memoranda.formation.budget import Budgets
 from memoranda.formation.formation_settings import AGENT_SETTINGS, FormingSettings
 from memoranda.formation.schemas.formats import CHECKED_FORMATS, UNCHECKED_FORMATS
 from memoranda.formation.schemas.json_patch import OPERATIONS
@@ -45,29 +41,13 @@ from memoranda.model.records import Limits
 from memoranda.model.unlisted import MOST_LISTED
 from memoranda.model.values import DATA_DEPTH
 from memoranda.model.vectors import LARGEST_DIMENSION
-from memoranda.models import ModelsSettings
-from memoranda.secrets.modes import SecretsSettings
 
 #: The class of each section of a settings file.
-CLASSES: dict[str, type[BaseModel]] = {
-    "limits": Limits,
-    "embedding": EmbeddingSettings,
-    "recall": RecallSettings,
-    "forming": FormingSettings,
-    "models": ModelsSettings,
-    "budgets": Budgets,
-    "sharing": SharingSettings,
-    "secrets": SecretsSettings,
-    "forget": ForgetSettings,
-    "retention": Retention,
-    "dream": DreamSettings,
-    "service": ServiceSettings,
-}
+CLASSES: dict[str, type[BaseModel]] = {**get_type_hints(BookSettings), "service": ServiceSettings}
 
 
 def settings() -> str:
     """Return a table for each section."""
-    assert CLASSES.keys() == SECTIONS
     parts = []
     for section, of in CLASSES.items():
         rows = ["| setting | default | meaning |", "|---|---|---|"]

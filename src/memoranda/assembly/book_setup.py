@@ -88,26 +88,24 @@ class RecallSettings(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """A book's settings: one group for each package that reads them."""
+class BookSettings:
+    """The sections of a book's settings, each with its class, in the order of the reference."""
 
     limits: Limits
+    embedding: EmbeddingSettings
     recall: RecallSettings
     forming: FormingSettings
-    budgets: Budgets
-    retention: Retention
     models: ModelsSettings
-    embedding: EmbeddingSettings
+    budgets: Budgets
     sharing: SharingSettings
     secrets: SecretsSettings
     forget: ForgetSettings
+    retention: Retention
     dream: DreamSettings
 
 
-#: The sections that a settings file may have.
-SECTIONS = frozenset(
-    "budgets dream embedding forget forming limits models recall retention secrets service sharing".split()
-)
+#: The sections that a settings file may have; a service reads its own.
+SECTIONS = frozenset({*BookSettings.__annotations__, "service"})
 #: Variables of the command line, which belong to no section; opening a book reads none of them.
 SHELL_VARIABLES = ("book", "debug")
 
@@ -174,7 +172,7 @@ def start_working(book: Book, worker: Worker) -> None:
 def _book(
     engine: Engine,
     tenant: str,
-    given: _Given,
+    given: BookSettings,
     models: Models | None,
     embedder: CachedEmbedder | NoEmbedder,
     maker: VectorMaker | None,
@@ -235,7 +233,12 @@ def _book(
 
 
 def _summarising(
-    engine: Engine, finder: Recall, models: Models | None, given: _Given, tenant: str, clock: Clock
+    engine: Engine,
+    finder: Recall,
+    models: Models | None,
+    given: BookSettings,
+    tenant: str,
+    clock: Clock,
 ) -> Callable[[Owner, UUID], Awaitable[TaskSummary]]:
     """Return the function that summarises a thread on demand; formation is imported by its first
     call.
@@ -252,7 +255,7 @@ def _summarising(
 
 
 def _asking(
-    engine: Engine, models: Models, given: _Given, clock: Clock
+    engine: Engine, models: Models, given: BookSettings, clock: Clock
 ) -> Callable[[Owner, ModelRequest], Awaitable[ModelAnswer]]:
     """Return the function that asks a model for a caller who waits; formation is imported by its
     first call.
@@ -311,11 +314,11 @@ def _refuse(
 
 def _given(
     config: str | Path | None, limits: Limits | None, audience: str | None, secrets: str | None
-) -> _Given:
+) -> BookSettings:
     """Read the settings of the file and the environment; what the caller gives takes precedence."""
     refuse_unknown(SECTIONS, SHELL_VARIABLES)
     file = read_file(config, SECTIONS) if config is not None else {}
-    return _Given(
+    return BookSettings(
         limits=settings("limits", Limits, file) if limits is None else limits,
         recall=settings("recall", RecallSettings, file),
         forming=settings("forming", FormingSettings, file),
@@ -336,7 +339,7 @@ async def _job_exists(engine: Engine, kind: str) -> bool:
 
 
 async def _put_jobs_unless_moving(
-    engine: Engine, maker: VectorMaker | None, given: _Given, clock: Clock
+    engine: Engine, maker: VectorMaker | None, given: BookSettings, clock: Clock
 ) -> bool:
     """Add the jobs that this book needs; return False if the book has just begun to move."""
     try:
@@ -346,7 +349,9 @@ async def _put_jobs_unless_moving(
     return True
 
 
-async def _put_jobs(engine: Engine, maker: VectorMaker | None, given: _Given, clock: Clock) -> None:
+async def _put_jobs(
+    engine: Engine, maker: VectorMaker | None, given: BookSettings, clock: Clock
+) -> None:
     """Add the jobs that this book needs: refresh outdated search terms, the first retention and
     night, compute vectors.
     """
