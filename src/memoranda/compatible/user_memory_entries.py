@@ -206,9 +206,7 @@ async def delete_entry(guard: Caller, id: str) -> bool:
     user, root = _parts(id)
     if root is None:
         return False
-    found = await _memories(
-        guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}
-    ) or await _newest(guard, user, root)
+    found = await _of_entry(guard, user, root)
     if not found:
         return False
     await _erase(guard, user, [one.id for one in found])
@@ -291,10 +289,15 @@ async def _with_key(guard: Caller, user: str, key: str) -> list[dict[str, Any]]:
     return [one for one in _entries(user, found) if one["key"] == own]
 
 
-async def _newest(guard: Caller, user: str, id: UUID) -> list[Memory]:
-    """Return the memory with an id, or the active one that took its place in the end."""
+async def _of_entry(guard: Caller, user: str, root: UUID) -> list[Memory]:
+    """Return the memories of an entry: those that name its first one, or else that one, or the
+    active one that took its place in the end.
+    """
+    named = await _memories(guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}})
+    if named:
+        return named
     seen: set[UUID] = set()
-    wanted: UUID | None = id
+    wanted: UUID | None = root
     while wanted is not None and wanted not in seen:
         seen.add(wanted)
         try:
@@ -423,10 +426,7 @@ async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience)
     """Give the memory of an entry other readers, so that the new one takes its place."""
     if root is None:
         return
-    found = await _memories(
-        guard, user, {**_STANDING, "data.entry.id": {"eq": root.hex}}
-    ) or await _newest(guard, user, root)
-    for one in found:
+    for one in await _of_entry(guard, user, root):
         if one.audience != audience:
             await guard.call(
                 "memories.share",

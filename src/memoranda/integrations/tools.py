@@ -30,6 +30,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import NO_WORDS, Episode, Message
 from memoranda.model.query import Hit
 from memoranda.model.records import Audience, Limits, Owner, Record
+from memoranda.model.values import is_id
 from memoranda.secrets.masks import shown
 from memoranda.text.fence import in_brackets, one_line
 from memoranda.text.origins import origin
@@ -173,7 +174,7 @@ class MemoryTools:
         }
 
         async def keep() -> str:
-            held = next(iter(await self._under(id)), None) if _is_id(id) else None
+            held = next(iter(await self._under(id)), None) if is_id(id) else None
             if held is None:
                 answer = await self.remember(call, content, kind, key, audience, applies_when)
                 return f"{answer}. No memory has the id {_quoted(id)}, so nothing was replaced: take an id that was shown."
@@ -396,13 +397,6 @@ class MemoryTools:
                 "A tool of the agent %s could not reach the book: %s", self.scope.agent, error
             )
             return f"{refusal} {_UNREACHED}"
-
-
-def _is_id(text: str) -> bool:
-    try:
-        return bool(UUID(text))
-    except ValueError:
-        return False
 
 
 def _kept(receipt: Receipt, content: str, key: str | None, kind: str, readers: str) -> str:

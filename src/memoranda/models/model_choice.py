@@ -112,7 +112,6 @@ def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models |
     if choice is None or choice == NONE:
         return None
     # Many books have no model.
-    from memoranda.models.model_choice import OwnModels  # noqa: PLC0415
     from memoranda.models.providers import RemoteModels  # noqa: PLC0415
 
     if isinstance(choice, Models):

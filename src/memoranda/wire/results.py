@@ -255,7 +255,7 @@ class _Fielded:
             one = getattr(value, name)
             written[name] = one if write is None or one is None else write(one)
         for name in TOLD.get(self._kind, ()):
-            written[name] = plain(getattr(value, name))
+            written[name] = to_json(getattr(value, name))
         return written
 
     def read(self, given: Any) -> Any:
@@ -371,18 +371,19 @@ def _record_schema(known: dict[str, Json]) -> Json:
     return _named(known, Record, make)
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON by its own type, whatever was announced; classes as their forms have
-    it.
+def to_json(value: Any) -> Any:
+    """Return what a verb returned as plain JSON values, by its own type, whatever was announced;
+    classes as their forms have it.
     """
     if value is None or type(value) in (str, bool, int, float):
         return value
     if type(value) is dict or (isinstance(value, Mapping) and not isinstance(value, BaseModel)):
         return {
-            name if type(name) is str else plain(name): plain(one) for name, one in value.items()
+            name if type(name) is str else to_json(name): to_json(one)
+            for name, one in value.items()
         }
     if type(value) in (list, tuple):
-        return [plain(one) for one in value]
+        return [to_json(one) for one in value]
     return _written(form_of(type(value)), value)
 
 
@@ -399,11 +400,6 @@ class ThreadAddress:
     thread: UUID
     owner: Owner
     view: View
-
-
-def to_json(value: Any) -> Any:
-    """Return what a verb returned as plain JSON values."""
-    return plain(value)
 
 
 def from_json(verb: str, data: Any) -> Any:
@@ -472,7 +468,7 @@ def _with_hits(hits: Hits, written: list[Json]) -> Json:
     return {
         "hits": written,
         "no_vectors_because": hits.no_vectors_because,
-        "missing": plain(hits.missing),
+        "missing": to_json(hits.missing),
         "reads": hits.reads,
     }
 
@@ -491,7 +487,7 @@ def _compact(hit: Hit) -> Json:
         "type": record.type.value,
         "text": hit.text,
         "who": ", ".join(said_by(record)),
-        "when": plain(said_at(record)),
+        "when": to_json(said_at(record)),
         "trust": getattr(record, "trust", None),
         "score": hit.score,
         "confidence": hit.confidence,
@@ -501,7 +497,7 @@ def _compact(hit: Hit) -> Json:
         made |= {
             "namespace": list(record.namespace),
             "name": record.name,
-            "value": plain(record.value),
+            "value": to_json(record.value),
         }
     return made
 
@@ -566,7 +562,7 @@ def _hits_schema(known: dict[str, Json]) -> Json:
 
 
 def _write_thread(thread: ThreadHandle) -> Json:
-    return {"thread": str(thread.id), "owner": plain(thread.owner), "view": plain(thread._view)}
+    return {"thread": str(thread.id), "owner": to_json(thread.owner), "view": to_json(thread._view)}
 
 
 CLASSES |= {
@@ -622,11 +618,11 @@ FIELDS |= {
     (Hit, "words"): _objects("word", "share", tuple[tuple[str, float], ...], ("string", "number")),
     (Hit, "terms"): _TERMS,
     (MissingHit, "terms"): _TERMS,
-    (Hit, "conditions"): Form(plain, _read_conditions, _any_object),
+    (Hit, "conditions"): Form(to_json, _read_conditions, _any_object),
     (ImportReport, "errors"): _objects(
         "line", "reason", list[tuple[int, str]], ("integer", "string")
     ),
-    (BookFacts, "details"): Form(plain, dict, _any_object),
+    (BookFacts, "details"): Form(to_json, dict, _any_object),
 }
 TOLD |= {
     Hit: ("text", "excerpt", "disputed"),
