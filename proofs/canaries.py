@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 import memoranda
-from memoranda.formation.privacy.line_checks import Guard
+from memoranda.formation.privacy.line_checks import PrivacyGuard
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
 from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience
@@ -123,7 +123,7 @@ async def _talk(
     offered = reconcile(formed, reading, CurrentRecords(experience=tuple(known))).experience
     now = reading.now
     changes = (
-        await Guard(book.engine).with_results(offered, known, now)
+        await PrivacyGuard(book.engine).with_results(offered, known, now)
         if guarded
         else _unguarded(offered, now)
     )

@@ -10,7 +10,7 @@ import pytest
 
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.formation.privacy.distinctive import features_of
-from memoranda.formation.privacy.line_checks import Guard
+from memoranda.formation.privacy.line_checks import PrivacyGuard
 from memoranda.formation.privacy.numerals import numbers
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
 from memoranda.model.experience_lines import Evidence
@@ -29,14 +29,14 @@ from tests.formation.guarded_lines import (
 )
 
 
-async def known(engine: Any) -> Guard:
+async def known(engine: Any) -> PrivacyGuard:
     pen = Pen(engine)
     thread = await pen.open(title="Trip to Ullapool")
     await pen.say(thread, *SAID)
     for content, subject in MEMORIES:
         await pen.remember(content, subject=subject)
     await pen.write(PatchProfile(new_id(), "Profile", EVERYONE, PROFILE, pin=True))
-    return Guard(engine)
+    return PrivacyGuard(engine)
 
 
 def test_there_are_lines_enough_of_both_sorts():
@@ -54,11 +54,11 @@ async def test_a_line_that_tells_nothing_of_a_user_passes(line):
     assert await (await known(InMemoryEngine())).passes(line, ANN)
 
 
-async def of_the_trade() -> Guard:
+async def of_the_trade() -> PrivacyGuard:
     engine = InMemoryEngine()
     pen = Pen(engine)
     await pen.say(await pen.open(title="The export is slow"), *TRADE_SAID)
-    return Guard(engine)
+    return PrivacyGuard(engine)
 
 
 @pytest.mark.parametrize("line", TRADE_HARMLESS)
@@ -80,7 +80,7 @@ async def test_a_name_is_a_users_own_and_nothing_to_one_who_never_had_it():
 
 async def test_what_a_user_has_superseded_or_done_is_found_too():
     engine = InMemoryEngine()
-    pen, guard = Pen(engine), Guard(engine)
+    pen, guard = Pen(engine), PrivacyGuard(engine)
     await pen.remember("Lives in Inverness", key="home")
     await pen.remember("Lives in Oban", key="home")
     await pen.remember("Has a vehicle", data={"plate": "ZK81 TTR", "paid": 8450})
@@ -107,9 +107,9 @@ async def test_what_a_user_has_superseded_or_done_is_found_too():
 async def test_a_user_of_whom_not_everything_could_be_read_passes_nothing():
     engine = InMemoryEngine()
     await known(engine)
-    assert not await Guard(engine, most_records=3).passes("Keep answers short.", ANN)
-    assert not await Guard(engine, most_characters=100).passes("Keep answers short.", ANN)
-    assert not await Guard(engine).passes("Keep answers short. " * 200, ANN)
+    assert not await PrivacyGuard(engine, most_records=3).passes("Keep answers short.", ANN)
+    assert not await PrivacyGuard(engine, most_characters=100).passes("Keep answers short.", ANN)
+    assert not await PrivacyGuard(engine).passes("Keep answers short. " * 200, ANN)
 
 
 async def test_each_users_part_of_a_line_is_answered_by_itself():

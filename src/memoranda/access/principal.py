@@ -11,7 +11,7 @@ from memoranda.model.service_records import LOCAL, SELF
 from memoranda.operations import Role
 
 
-class Caller(Protocol):
+class GuardedBook(Protocol):
     """A book as somebody may use it."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:

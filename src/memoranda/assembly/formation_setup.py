@@ -16,7 +16,7 @@ from memoranda.formation.close import Closer
 from memoranda.formation.extract.model_calls import ModelCalls
 from memoranda.formation.formation_settings import QUIET, FormingSettings
 from memoranda.formation.gather import ThreadReader
-from memoranda.formation.privacy.line_checks import Guard
+from memoranda.formation.privacy.line_checks import PrivacyGuard
 from memoranda.formation.privacy.unkept import UnkeptWords
 from memoranda.formation.quiet_threads import QuietThreads
 from memoranda.formation.run import FormationRunner
@@ -57,7 +57,7 @@ def former_of(
     closer = Closer(door, reader, model_calls, _window_start)
     quiet = QuietThreads(door, reader)
     return FormationRunner(
-        door, reader, model_calls, closer, quiet, Guard(engine), who_forms, settings, clock
+        door, reader, model_calls, closer, quiet, PrivacyGuard(engine), who_forms, settings, clock
     )
 
 

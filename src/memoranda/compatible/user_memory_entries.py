@@ -15,7 +15,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.access.principal import Caller
+from memoranda.access.principal import GuardedBook
 from memoranda.book.dream.contradictions import contradictions
 from memoranda.errors import InvalidInput, LimitReached, NotAllowed, NotFound, Restricted
 from memoranda.model.memories import Memory
@@ -38,13 +38,15 @@ _FORGOTTEN_AT_ONCE: Final = 200
 _TEAM: Final = "group:"
 
 
-async def list_entries(guard: Caller, user: str, *, archived: bool = False) -> list[dict[str, Any]]:
+async def list_entries(
+    guard: GuardedBook, user: str, *, archived: bool = False
+) -> list[dict[str, Any]]:
     """Return the entries of a user; with ``archived`` those that are archived, too."""
     return _entries(user, await _memories(guard, user, _STANDING if archived else None))
 
 
 async def visible_entries(
-    guard: Caller, user: str, agent: str | None, groups: Sequence[str], order: str, limit: int
+    guard: GuardedBook, user: str, agent: str | None, groups: Sequence[str], order: str, limit: int
 ) -> list[dict[str, Any]]:
     """Return the entries that an agent sees, with those of its teams; a ``limit`` below 1 is none.
 
@@ -86,7 +88,7 @@ async def visible_entries(
 
 
 async def _used(
-    guard: Caller,
+    guard: GuardedBook,
     owner: str | Owner,
     given: Sequence[Memory],
     who: Mapping[str, Any],
@@ -99,7 +101,7 @@ async def _used(
         await guard.call("memories.mark_used", owner=owner, ids=ids, placed=placed, **who)
 
 
-async def dream_result(guard: Caller, user: str, agent: str | None) -> dict[str, Any]:
+async def dream_result(guard: GuardedBook, user: str, agent: str | None) -> dict[str, Any]:
     """Do a night of an agent for a user, and return its result as EDDI has it; one that cannot be
     done says why.
     """
@@ -128,7 +130,7 @@ async def dream_result(guard: Caller, user: str, agent: str | None) -> dict[str,
     }
 
 
-async def list_schedules(guard: Caller) -> list[dict[str, Any]]:
+async def list_schedules(guard: GuardedBook) -> list[dict[str, Any]]:
     """Return the scheduled nights as EDDI lists schedules."""
     return [
         {
@@ -143,7 +145,7 @@ async def list_schedules(guard: Caller) -> list[dict[str, Any]]:
     ]
 
 
-async def search_entries(guard: Caller, user: str, text: str) -> list[dict[str, Any]]:
+async def search_entries(guard: GuardedBook, user: str, text: str) -> list[dict[str, Any]]:
     """Return the entries that have a text in their key or value, in any case; all of them for a
     blank text.
     """
@@ -155,18 +157,18 @@ async def search_entries(guard: Caller, user: str, text: str) -> list[dict[str, 
     ]
 
 
-async def entries_in_category(guard: Caller, user: str, category: str) -> list[dict[str, Any]]:
+async def entries_in_category(guard: GuardedBook, user: str, category: str) -> list[dict[str, Any]]:
     """Return the entries of one category."""
     return [one for one in await list_entries(guard, user) if one["category"] == category]
 
 
-async def entry_by_key(guard: Caller, user: str, key: str) -> dict[str, Any] | None:
+async def entry_by_key(guard: GuardedBook, user: str, key: str) -> dict[str, Any] | None:
     """Return the last updated entry with a key, any agent's; None if there is none."""
     found = await _with_key(guard, user, key)
     return found[0] if found else None
 
 
-async def count_entries(guard: Caller, user: str, *, archived: bool = False) -> int:
+async def count_entries(guard: GuardedBook, user: str, *, archived: bool = False) -> int:
     """Return how many entries a user has; with ``archived`` those that are archived count, too."""
     only = _STANDING if archived else _ACTIVE
     count: int = await guard.call(
@@ -175,7 +177,7 @@ async def count_entries(guard: Caller, user: str, *, archived: bool = False) -> 
     return count
 
 
-async def upsert_entry(guard: Caller, given: Mapping[str, Any]) -> str:
+async def upsert_entry(guard: GuardedBook, given: Mapping[str, Any]) -> str:
     """Store an entry, or replace the one it stands for, and return its id, which stays the same.
 
     A global entry is one by its key, and keeps its first agent; another one by its key and agent.
@@ -201,7 +203,7 @@ async def upsert_entry(guard: Caller, given: Mapping[str, Any]) -> str:
     return await _store(guard, user, entry, await _with_key(guard, user, key))
 
 
-async def delete_entry(guard: Caller, id: str) -> bool:
+async def delete_entry(guard: GuardedBook, id: str) -> bool:
     """Erase an entry with its earlier values; False if there is none with this id."""
     user, root = _parts(id)
     if root is None:
@@ -213,7 +215,7 @@ async def delete_entry(guard: Caller, id: str) -> bool:
     return True
 
 
-async def delete_entries(guard: Caller, user: str) -> int:
+async def delete_entries(guard: GuardedBook, user: str) -> int:
     """Erase the entries of a user and return their number; conversations stay."""
     count = await count_entries(guard, user, archived=True)
     everything = await _memories(guard, user, {"statuses": None})
@@ -221,13 +223,13 @@ async def delete_entries(guard: Caller, user: str) -> int:
     return count
 
 
-async def read_properties(guard: Caller, user: str) -> dict[str, Any]:
+async def read_properties(guard: GuardedBook, user: str) -> dict[str, Any]:
     """Return the values of the global entries by their keys."""
     entries = await list_entries(guard, user, archived=True)
     return {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
 
 
-async def merge_properties(guard: Caller, user: str, properties: Mapping[str, Any]) -> None:
+async def merge_properties(guard: GuardedBook, user: str, properties: Mapping[str, Any]) -> None:
     """Store each property as a global entry; one that has this value already stays as it is."""
     entries = await list_entries(guard, user, archived=True)
     held = {one["key"]: one["value"] for one in reversed(entries) if one["visibility"] == "global"}
@@ -244,7 +246,7 @@ async def merge_properties(guard: Caller, user: str, properties: Mapping[str, An
         )
 
 
-async def delete_properties(guard: Caller, user: str) -> None:
+async def delete_properties(guard: GuardedBook, user: str) -> None:
     """Erase all global entries of a user."""
     found = await _memories(guard, user, _STANDING)
     await _erase(
@@ -267,7 +269,7 @@ _PERSON: Final = {"as_owner": True}
 
 
 async def _memories(
-    guard: Caller,
+    guard: GuardedBook,
     user: str,
     only: Mapping[str, Any] | None = None,
     who: Mapping[str, Any] = _PERSON,
@@ -283,13 +285,13 @@ async def _memories(
     return found
 
 
-async def _with_key(guard: Caller, user: str, key: str) -> list[dict[str, Any]]:
+async def _with_key(guard: GuardedBook, user: str, key: str) -> list[dict[str, Any]]:
     own = key.strip()
     found = await _memories(guard, user, {**_STANDING, "keys": [own, _digested(own)]})
     return [one for one in _entries(user, found) if one["key"] == own]
 
 
-async def _of_entry(guard: Caller, user: str, root: UUID) -> list[Memory]:
+async def _of_entry(guard: GuardedBook, user: str, root: UUID) -> list[Memory]:
     """Return the memories of an entry: those that name its first one, or else that one, or the
     active one that took its place in the end.
     """
@@ -365,7 +367,7 @@ def _moment(at: Any) -> str:
 
 
 async def _store(
-    guard: Caller, user: str, entry: dict[str, Any], same_key: Sequence[Mapping[str, Any]]
+    guard: GuardedBook, user: str, entry: dict[str, Any], same_key: Sequence[Mapping[str, Any]]
 ) -> str:
     is_global = entry["visibility"] == "global"
     alike = [one for one in same_key if (one["visibility"] == "global") == is_global]
@@ -397,7 +399,7 @@ async def _store(
     return _id(first.hex, user)
 
 
-async def _remember(guard: Caller, key: str, arguments: dict[str, Any]) -> Any:
+async def _remember(guard: GuardedBook, key: str, arguments: dict[str, Any]) -> Any:
     if len(key) <= _OWN_KEY:
         try:
             return await guard.call("remember", key=key, **arguments)
@@ -422,7 +424,7 @@ def _readers(entry: Mapping[str, Any]) -> tuple[str | None, Audience]:
         raise refused(exc, at="visibility") from exc
 
 
-async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience) -> None:
+async def _move(guard: GuardedBook, user: str, root: UUID | None, audience: Audience) -> None:
     """Give the memory of an entry other readers, so that the new one takes its place."""
     if root is None:
         return
@@ -437,7 +439,7 @@ async def _move(guard: Caller, user: str, root: UUID | None, audience: Audience)
             )
 
 
-async def _erase(guard: Caller, user: str, ids: Sequence[UUID]) -> None:
+async def _erase(guard: GuardedBook, user: str, ids: Sequence[UUID]) -> None:
     waiting, gone = list(dict.fromkeys(ids)), set[UUID]()
     while waiting:
         now, waiting = waiting[:_FORGOTTEN_AT_ONCE], waiting[_FORGOTTEN_AT_ONCE:]

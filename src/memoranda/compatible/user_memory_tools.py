@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcp_types import ToolAnnotations
 
-from memoranda.access.principal import Caller
+from memoranda.access.principal import GuardedBook
 from memoranda.compatible import user_memory_entries as entries
 from memoranda.errors import InvalidInput, NotFound
 
@@ -22,10 +22,10 @@ _MOST: Final = 1000
 class UserMemoryTools:
     """EDDI's tools; the book checks the credential's rights at each call."""
 
-    guard_of_request: Callable[[], Caller]
+    guard_of_request: Callable[[], GuardedBook]
 
     @property
-    def _guard(self) -> Caller:
+    def _guard(self) -> GuardedBook:
         return self.guard_of_request()
 
     async def list_user_memories(self, userId: str, limit: int = 50) -> dict[str, Any]:  # noqa: N803

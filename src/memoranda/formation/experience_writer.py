@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.door import Door
 from memoranda.formation.extract.model_calls import Portion
 from memoranda.formation.gather import ACTOR
-from memoranda.formation.privacy.line_checks import Guard
+from memoranda.formation.privacy.line_checks import PrivacyGuard
 from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled
 from memoranda.model.records import WHOLE, Owner, OwnerKind
 
@@ -13,7 +13,7 @@ from memoranda.model.records import WHOLE, Owner, OwnerKind
 class ExperienceWriter:
     """Writes lines of experience that the privacy guard has checked."""
 
-    def __init__(self, door: Door, guard: Guard) -> None:
+    def __init__(self, door: Door, guard: PrivacyGuard) -> None:
         self._door = door
         self._guard = guard
 

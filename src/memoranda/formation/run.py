@@ -48,7 +48,7 @@ from memoranda.formation.left_out import (
     with_unread,
     without_newer,
 )
-from memoranda.formation.privacy.line_checks import Guard
+from memoranda.formation.privacy.line_checks import PrivacyGuard
 from memoranda.formation.quiet_threads import (
     QuietThreads,
     after_summary,
@@ -72,8 +72,8 @@ from memoranda.model.changes import (
     Retract,
     Supersede,
     UnusableReply,
+    storable_reason,
     thread_of,
-    told,
 )
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.messages import EpisodeDraft, Outcome, SummariseThread, Thread, ThreadStatus
@@ -132,7 +132,7 @@ class FormationRunner:
         model_calls: ModelCalls | None,
         closer: Closer,
         quiet: QuietThreads,
-        guard: Guard,
+        guard: PrivacyGuard,
         who_forms: WhoForms,
         settings: FormingSettings,
         clock: Clock,
@@ -206,7 +206,9 @@ class FormationRunner:
         pause = _AGAIN[0].total_seconds()
         # What an application's own model says may quote the conversation.
         reason = str(why) if why.__cause__ is None else "the model refuses this question"
-        later = JobDraft(FORM_LATE, key, {"why": told(reason)}, (thread.id,), delay=pause)
+        later = JobDraft(
+            FORM_LATE, key, {"why": storable_reason(reason)}, (thread.id,), delay=pause
+        )
         _log.warning(
             "messages %d to %d of thread %s wait: %s; to ask at once: memoranda jobs retry ID, with the id that "
             "thread.formed() and doctor name",

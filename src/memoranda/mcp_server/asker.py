@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memoranda.access.principal import Caller
+from memoranda.access.principal import GuardedBook
 from memoranda.model.records import Audience
 
 
@@ -30,7 +30,7 @@ class Whose:
 class Asker:
     """The caller of one request."""
 
-    guard: Caller
+    guard: GuardedBook
     whose: Whose
 
     async def call(self, verb: str, /, **arguments: Any) -> Any:

@@ -149,7 +149,7 @@ class UnusableReply(GivenUp):
     """
 
 
-def told(reason: str) -> str:
+def storable_reason(reason: str) -> str:
     """Return the reason why a job failed, or waits, as a text that every engine can store."""
     # The reason may quote a model or a provider, so characters that no text may contain are
     # replaced and surrogate halves joined.

@@ -183,9 +183,9 @@ class Experience(RecordVerbs, Part[W]):
 
     async def _guarded(self, line: str, part: Evidence, now: datetime) -> Evidence:
         # Its tables of words take long to import, and few programs need them.
-        from memoranda.formation.privacy.line_checks import Guard  # noqa: PLC0415
+        from memoranda.formation.privacy.line_checks import PrivacyGuard  # noqa: PLC0415
 
-        passed = await Guard(self._services.engine).passes(line, part.owner)
+        passed = await PrivacyGuard(self._services.engine).passes(line, part.owner)
         return part.model_copy(update={"guarded_at": now if passed else None})
 
     def _agent(self, agent: str) -> Owner:
@@ -228,9 +228,9 @@ async def lines_added(
     if not any(line.evidence for line in made):
         return changes
     # Its tables of words take long to import, and few programs need them.
-    from memoranda.formation.privacy.line_checks import Guard  # noqa: PLC0415
+    from memoranda.formation.privacy.line_checks import PrivacyGuard  # noqa: PLC0415
 
-    return await Guard(services.engine, beside=beside).with_results(changes, (), now)
+    return await PrivacyGuard(services.engine, beside=beside).with_results(changes, (), now)
 
 
 async def _grounds(

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from memoranda.engines.sqlite.file.connections import Answers, Row, Session, Writes, sql
 from memoranda.model.book_rows import JobPiece
-from memoranda.model.changes import JobDraft, told
+from memoranda.model.changes import JobDraft, storable_reason
 from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage import upkeep_questions as u
@@ -46,7 +46,9 @@ def piece_of(row: Row) -> JobPiece:
     """Return a job as it is stored, without its answer, from the columns that begin a row."""
     id, kind, key, payload, records, *rest, error = row[:16]
     # A file of an earlier format may have error texts that not every engine can store.
-    return JobPiece._make((id, kind, key, payload, ids_of(records), *rest, told(error), None))
+    return JobPiece._make(
+        (id, kind, key, payload, ids_of(records), *rest, storable_reason(error), None)
+    )
 
 
 def ids_of(listed: str) -> tuple[bytes, ...]:

@@ -39,7 +39,7 @@ _EXAMINED: Final = Filter(
 )
 
 
-class Guard:
+class PrivacyGuard:
     """Decides whether a line of experience reveals anything about a user."""
 
     def __init__(

@@ -77,7 +77,7 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
         one.memory for one in batch.changes if isinstance(one, (c.Archive, c.Restore))
     )
     for state.item, change in enumerate(batch.changes):
-        yield from _one(state, change, superseding)
+        yield from _decide(state, change, superseding)
     if superseding:
         yield from memory_changes.supersede_all(state, superseding)
     yield from check_run(state)
@@ -112,7 +112,7 @@ def _expiring(state: BatchState) -> Iterator[c.JobDraft]:
         yield c.JobDraft(EXPIRE, hour.strftime("%Y-%m-%dT%H"), delay=max(delay, 0.0))
 
 
-def _one(
+def _decide(
     state: BatchState, change: c.Change, superseding: list[memory_changes.Pair]
 ) -> Deciding[None]:
     match change:

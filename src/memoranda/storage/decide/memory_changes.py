@@ -86,7 +86,7 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     if memory.sources and (yield from _refused_before(memory)):
         state.ignore("not_formed_again")
         return []
-    run = yield from _run(memory, change.run)
+    run = yield from _run_digest(memory, change.run)
     losers = list(memory.supersedes)
     holder = yield from state.holder(memory)
     if holder is not None and holder.id not in losers:
@@ -178,7 +178,8 @@ def _refused_before(memory: Memory) -> Deciding[bool]:
     return False
 
 
-def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:
+def _run_digest(memory: Memory, run: str | None) -> Deciding[bytes | None]:
+    """Return the digest of the run in which a memory is written; None if this call is all of it."""
     if run is not None:
         return request_digest(canonical(["run", run]))
     if memory.thread is None:
@@ -204,7 +205,7 @@ def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
         state.item = pair.item
         loser = state.current(pair.loser)
         if isinstance(loser, Memory) and loser.active:
-            yield from _close(state, pair)
+            yield from _end(state, pair)
         else:
             state.ignore("superseded", pair.loser)
 
@@ -278,7 +279,8 @@ def _age(state: BatchState, id: UUID) -> tuple[datetime, UUID]:
     return (memory.observed_at, id)
 
 
-def _close(state: BatchState, pair: Pair) -> Deciding[None]:
+def _end(state: BatchState, pair: Pair) -> Deciding[None]:
+    """End the loser of a supersession, at the moment from which the winner holds."""
     winner, loser = state.current(pair.winner), state.current(pair.loser)
     assert isinstance(winner, Memory) and isinstance(loser, Memory)
     end = winner.valid_from or winner.observed_at

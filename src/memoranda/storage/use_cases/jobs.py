@@ -11,7 +11,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.model.book_rows import JobPiece
-from memoranda.model.changes import Job, JobDraft, JobState, told
+from memoranda.model.changes import Job, JobDraft, JobState, storable_reason
 from memoranda.model.language_models import Spent
 from memoranda.model.records import Owner
 from memoranda.model.values import due_at, micros, moment
@@ -127,7 +127,7 @@ def fail_job(job: Job, error: str, at: datetime, retry_at: datetime | None) -> D
     row = yield from _leased(job)
     if row is None:
         return False
-    piece, again = row.piece._replace(error=told(error)), _is_put_again(row.piece)
+    piece, again = row.piece._replace(error=storable_reason(error)), _is_put_again(row.piece)
     if retry_at is not None:
         retry = micros(retry_at)
         yield _back(row, piece._replace(run_at=max(piece.run_at, retry) if again else retry))
@@ -150,7 +150,7 @@ def postpone_job(job: Job, at: datetime, reason: str) -> Deciding[bool]:
             run_at=max(piece.run_at, until) if _is_put_again(piece) else until,
             not_before=until,
             postponed=piece.postponed + 1,
-            error=told(reason),
+            error=storable_reason(reason),
         ),
     )
     return True
