@@ -1,4 +1,6 @@
-"""Reads settings from a file and the environment; a caller's identity is never read from here."""
+"""Reads a section of the settings, from a file and the environment, into the class that declares
+it; a caller's identity is never read from here.
+"""
 
 from __future__ import annotations
 

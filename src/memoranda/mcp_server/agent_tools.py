@@ -1,4 +1,6 @@
-"""The five tools of an agent: remember, recall, context, why and forget."""
+"""The tools of MCP: an agent's five, an administrator's one, and what resources and the prompt
+read.
+"""
 
 from __future__ import annotations
 

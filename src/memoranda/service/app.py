@@ -1,4 +1,6 @@
-"""The application of the service: its routes, behind the gate."""
+"""The application of the service, behind the gate: its own routes, and those of other products;
+paths under ``/v1/`` are answered by ``v1_requests``.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The synchronous threads, worker, profiles, episodes, experience, agents, schemas, keys and admin
-of a book.
-"""
+"""The parts of a synchronous book, a class for each noun; ``SyncPart`` makes their calls block."""
 
 from __future__ import annotations
 

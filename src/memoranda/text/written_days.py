@@ -1,5 +1,5 @@
-"""Days in words for labels, as exactly as they were said: "on 7 May 2023", "in 2025", "12–16
-October 2026".
+"""The time of a memory: in words for labels, as exactly as it was said ("on 7 May 2023", "12–16
+October 2026"), and whether it is past.
 """
 
 from __future__ import annotations
