@@ -17,7 +17,6 @@ from memoranda.door import Door
 from memoranda.errors import InvalidInput, NotFound, Stale
 from memoranda.formation.agent_limits import limits_for_agent
 from memoranda.formation.close import Closer
-from memoranda.formation.experience_writer import ExperienceWriter
 from memoranda.formation.extract.by_rules import formed_by_rules, wanted_memories, with_ended
 from memoranda.formation.extract.model_calls import (
     ModelCalls,
@@ -57,7 +56,12 @@ from memoranda.formation.quiet_threads import (
     prepared_for,
 )
 from memoranda.formation.reconcile.bound_notes import with_bound_notes
-from memoranda.formation.reconcile.reconciler import Reconciled, reconcile, refused_change
+from memoranda.formation.reconcile.reconciler import (
+    CurrentRecords,
+    Reconciled,
+    reconcile,
+    refused_change,
+)
 from memoranda.formation.schemas.definitions import EPISODE
 from memoranda.formation.schemas.request_schemas import request_note
 from memoranda.formation.who_forms import WhoForms
@@ -78,7 +82,7 @@ from memoranda.model.changes import (
 from memoranda.model.drafts import Formed, Reading, WantedSchema
 from memoranda.model.messages import EpisodeDraft, Outcome, SummariseThread, Thread, ThreadStatus
 from memoranda.model.profiles import Agent, Trigger
-from memoranda.model.records import CAPS
+from memoranda.model.records import CAPS, WHOLE, Owner, OwnerKind
 from memoranda.ports import Clock
 from memoranda.secrets.masks import formed_data
 from memoranda.text.similarity import same_statement
@@ -143,7 +147,7 @@ class FormationRunner:
         self._model_calls = model_calls
         self._closer = closer
         self._quiet = quiet
-        self._experience = ExperienceWriter(door, guard)
+        self._guard = guard
         self._who_forms = who_forms
         self._settings = settings
         self._clock = clock
@@ -526,7 +530,7 @@ class FormationRunner:
             )
             try:
                 learning = run.operation(portion, f":{portion.now.isoformat()}:experience")
-                await self._experience.write(portion, made, current, learning)
+                await self._write_experience(portion, made, current, learning)
                 await self._write(run, portion, formed, made, mark, later)
             except Stale as exc:
                 latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
@@ -544,6 +548,21 @@ class FormationRunner:
         raise Postponed(
             f"others changed the same records {_TRIES} times in a row; the job will run again",
             until=self._clock(),
+        )
+
+    async def _write_experience(
+        self, portion: Portion, made: Reconciled, current: CurrentRecords, operation: str
+    ) -> None:
+        """Write the agent's new experience, in a commit of its own: the agent is another owner. It
+        is written once even if the worker is killed and the work is repeated.
+        """
+        thread = portion.reading.thread
+        if not made.experience or thread.agent is None:
+            return
+        agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
+        learnt = await self._guard.with_results(made.experience, current.experience, portion.now)
+        await self._door.write(
+            agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation
         )
 
     def _later(self, run: _Run, thread: Thread) -> tuple[JobDraft, ...]:

@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from memoranda.first_use import expression
 from memoranda.model.data_filters import record_data
 from memoranda.model.items import named_parts
-from memoranda.model.records import AudienceKind, Record, RecordType, Trust, external_link, past_of
+from memoranda.model.records import AudienceKind, Record, RecordType, Trust, past_of
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Data, ExternalId, FilledText, Moment, Name, Span, Text, Value
 
@@ -318,14 +318,6 @@ class Memory(Record):
         if self.sources:
             return (*self.sources, *(group.id for group in self._standing()))
         return () if self.thread is None else (self.thread,)
-
-    def links(self) -> tuple[UUID, ...]:
-        own = self.external_id
-        return (
-            self.rests_on()
-            if own is None
-            else (*self.rests_on(), external_link(self.owner, self.type, own))
-        )
 
     def _standing(self) -> Iterator[Unlisted]:
         return (group for group in self.unlisted if group.id not in self.past)

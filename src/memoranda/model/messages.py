@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field, Strict, model_validator
 
 from memoranda.first_use import dataclass
-from memoranda.model.records import Audience, Record, RecordType, Trust, external_link, slot_of
+from memoranda.model.records import Audience, Record, RecordType, Trust, slot_of
 from memoranda.model.redactions import as_said, cut, strings_of, united, with_strings
 from memoranda.model.values import (
     Data,
@@ -375,14 +375,6 @@ class Episode(Record):
         if self.sources:
             return self.sources
         return () if self.thread is None else (self.thread,)
-
-    def links(self) -> tuple[UUID, ...]:
-        own = self.external_id
-        return (
-            self.rests_on()
-            if own is None
-            else (*self.rests_on(), external_link(self.owner, self.type, own))
-        )
 
     def passage_text(self) -> str:
         """Return goal, summary, tags and tools, each on a line of its own; empty ones are left

@@ -441,9 +441,11 @@ class Record(Value):
 
     def links(self) -> tuple[UUID, ...]:
         """Return the ids that an engine links to this record: ``rests_on``, and the link of an
-        external id.
+        external id, where it has one.
         """
-        return self.rests_on()
+        own = getattr(self, "external_id", None)
+        link = () if own is None else (external_link(self.owner, self.type, own),)
+        return (*self.rests_on(), *link)
 
     def following(self, earlier: Record) -> Any:
         """Return this record as the next version after ``earlier``; it keeps the sources of earlier
