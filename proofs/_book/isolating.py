@@ -20,7 +20,7 @@ from memoranda.storage.decide import (
     erasure_plan,
     item_changes,
     memory_changes,
-    other_changes,
+    profile_changes,
     protection,
     state,
     thread_changes,
@@ -80,7 +80,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
         "not change.audience.within(audience, state.batch.view)",
         "False",
     ),
-    (other_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
+    (profile_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
     (item_changes.put_item, "not item.audience.readable_by(batch.view)", "False"),
     (admission._masks, "one.startswith(only.kind_prefix)", "True"),
     (state.refuse_old_era, "wanted is not None and wanted != era", "False"),
@@ -351,7 +351,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     conversing.append: ("storage.decide.state.BatchState.end_of",),
     conversing.episode: ("storage.decide.thread_changes.record_episode",),
     conversing.open_thread: ("storage.decide.thread_changes.open_thread",),
-    conversing.profile: ("storage.decide.other_changes.patch_profile",),
+    conversing.profile: ("storage.decide.profile_changes.patch_profile",),
 }  # fmt: skip
 #: How much more often.
 FOCUSED = 60

@@ -14,10 +14,13 @@ from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.model.values import EXPIRE, EXPIRING
 from memoranda.storage.decide import (
     archive,
+    experience_changes,
     hide,
+    import_changes,
     item_changes,
     memory_changes,
-    other_changes,
+    named_changes,
+    profile_changes,
     source_retraction,
     thread_changes,
     undo,
@@ -153,25 +156,25 @@ def _decide(
         case c.ChangeAudience():
             yield from memory_changes.change_audience(state, change)
         case c.PatchProfile():
-            yield from other_changes.patch_profile(state, change)
+            yield from profile_changes.patch_profile(state, change)
         case PutItem() | DeleteItem() | RenewItem():
             yield from item_changes.change_item(state, change)
         case c.AddExperience():
-            yield from other_changes.add(state, change)
+            yield from experience_changes.add(state, change)
         case c.AddEvidence():
-            yield from other_changes.add_evidence(state, change)
+            yield from experience_changes.add_evidence(state, change)
         case c.DoubtEvidence():
-            yield from other_changes.doubt_evidence(state, change)
+            yield from experience_changes.doubt_evidence(state, change)
         case c.ApproveExperience():
-            yield from other_changes.approve(state, change)
+            yield from experience_changes.approve(state, change)
         case c.RetireExperience():
-            yield from other_changes.retire(state, change)
+            yield from experience_changes.retire(state, change)
         case c.PutNamed():
-            yield from other_changes.put_named(state, change)
+            yield from named_changes.put_named(state, change)
         case c.RevokeKey():
-            yield from other_changes.revoke_key(state, change)
+            yield from named_changes.revoke_key(state, change)
         case c.Import():
-            yield from other_changes.import_record(state, change)
+            yield from import_changes.import_record(state, change)
         case c.Undo():
             yield from undo.undo(state, change)
         case _:
