@@ -25,13 +25,14 @@ from memoranda import (
     open_sync,
 )
 from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.agents import Agents
 from memoranda.book.nouns.episodes import Episodes
 from memoranda.book.nouns.experience import Experience
 from memoranda.book.nouns.forgetting import Forgetting
 from memoranda.book.nouns.jobs import Jobs
 from memoranda.book.nouns.keys import Keys
 from memoranda.book.nouns.memories import Memories
-from memoranda.book.nouns.profiles import Agents, Profiles
+from memoranda.book.nouns.profiles import Profiles
 from memoranda.book.nouns.records import Records
 from memoranda.book.nouns.schemas import Schemas
 from memoranda.book.services import RecordVerbs

@@ -41,6 +41,7 @@ from memoranda.book.input import (
     owner_named,
 )
 from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.agents import Agents
 from memoranda.book.nouns.dreams import Dreams
 from memoranda.book.nouns.episodes import Episodes
 from memoranda.book.nouns.experience import Experience
@@ -49,7 +50,7 @@ from memoranda.book.nouns.items import Items
 from memoranda.book.nouns.jobs import Jobs
 from memoranda.book.nouns.keys import Keys
 from memoranda.book.nouns.memories import Memories
-from memoranda.book.nouns.profiles import Agents, Profiles
+from memoranda.book.nouns.profiles import Profiles
 from memoranda.book.nouns.records import Records
 from memoranda.book.nouns.schemas import Schemas
 from memoranda.book.nouns.threads import ThreadHandle, taken_up

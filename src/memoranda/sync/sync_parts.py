@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from memoranda.book import ThreadHandle
 from memoranda.book.nouns.admin import Admin
+from memoranda.book.nouns.agents import Agents
 from memoranda.book.nouns.dreams import Dreams
 from memoranda.book.nouns.episodes import Episodes
 from memoranda.book.nouns.experience import Experience
@@ -14,7 +15,7 @@ from memoranda.book.nouns.items import Items
 from memoranda.book.nouns.jobs import Jobs
 from memoranda.book.nouns.keys import Keys
 from memoranda.book.nouns.memories import Memories
-from memoranda.book.nouns.profiles import Agents, Profiles
+from memoranda.book.nouns.profiles import Profiles
 from memoranda.book.nouns.records import Records
 from memoranda.book.nouns.schemas import Schemas
 from memoranda.book.verb_fields import spelled_out

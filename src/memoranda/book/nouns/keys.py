@@ -13,7 +13,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.input import as_actor, as_flag, as_id, as_names, as_text, names_a_record
-from memoranda.book.nouns.profiles import Named
+from memoranda.book.nouns.named_records import Named
 from memoranda.book.verb_fields import KeyFields, spelled_out
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.first_use import dataclass

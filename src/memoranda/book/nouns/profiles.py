@@ -1,46 +1,35 @@
-"""The verbs of a book over profiles and agents, and over all records with a unique name."""
+"""The verbs of a book over profiles: the documents of users."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import BaseModel, ValidationError
 
 from memoranda.book.advice import log_narrow_view
-from memoranda.book.context_requests import check_context_settings
-from memoranda.book.dream.schedule import next_night
-from memoranda.book.input import Who, as_actor, as_flag, as_names, as_text, as_view, owner_named
-from memoranda.book.services import RecordVerbs, Services
-from memoranda.book.verb_fields import AgentFields, spelled_out
-from memoranda.errors import Conflict, HasDependents, InvalidInput
+from memoranda.book.input import Who, as_flag, as_names, as_view, owner_named
+from memoranda.book.nouns.named_records import Named
+from memoranda.book.services import RecordVerbs
+from memoranda.book.verb_fields import spelled_out
+from memoranda.errors import InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
-from memoranda.formation.formation_settings import DREAM
-from memoranda.model.changes import Change, Expect, PutNamed, Undo
+from memoranda.model.changes import Change
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
-from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.profiles import ProfileDocument, Schema
 from memoranda.model.query import Filter, Scan
 from memoranda.model.records import (
-    WHOLE,
     WIDEST_FIRST,
     Audience,
-    Limits,
     Owner,
-    OwnerKind,
-    Record,
     RecordType,
     View,
-    slot_of,
     those_of,
 )
 from memoranda.model.values import fields_of_object, new_id, refused
-from memoranda.operations import Names, Part, Role, W, no_offer, offer
-
-_NAMED_AGENTS = "it tells of agents that the credential may name, and hides other agents' prompts"
+from memoranda.operations import Part, Role, W, no_offer, offer
 
 # The rules of schemas are imported by the calls that need them: most programs open a book without
 # one.
@@ -49,7 +38,6 @@ if TYPE_CHECKING:
     from memoranda.formation.schemas.definitions import DocumentReport
 
 _log = logging.getLogger("memoranda.schemas")
-N = TypeVar("N", Agent, Schema, Key)
 
 
 @spelled_out
@@ -285,172 +273,3 @@ def _is_empty(value: Any) -> bool:
         if isinstance(value, Mapping)
         else value in (None, "", [])
     )
-
-
-@spelled_out
-class Named(RecordVerbs, Generic[N]):
-    """The tenant's agents, schemas or keys, each under its unique name."""
-
-    def __init__(self, services: Services, of: type[N]) -> None:
-        super().__init__(services)
-        self._of: type[N] = of
-        #: Held from the reading of a name to its writing.
-        self._putting = asyncio.Lock()
-
-    @property
-    def _tenant(self) -> Owner:
-        return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
-
-    async def _put(
-        self,
-        name: str,
-        fields: Mapping[str, Any],
-        operation: str | None,
-        *,
-        new: bool = False,
-        patch: bool = False,
-    ) -> Receipt:
-        """Store a record under a unique name, or replace the one of that name.
-
-        ``new`` refuses a name that is taken; ``patch`` keeps the fields of the record in place that
-        are not given.
-        """
-        unknown = sorted(set(fields) - set(self._own))
-        if unknown:
-            raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
-        async with self._putting:
-            return await self._put_now(
-                name, fields, operation, new=as_flag(new, "new"), patch=patch
-            )
-
-    async def _put_now(
-        self, name: str, fields: Mapping[str, Any], operation: str | None, *, new: bool, patch: bool
-    ) -> Receipt:
-        held = await self._get(name) if new or patch else None
-        if new and held is not None and not await self._is_known(operation):
-            raise self._taken(name)
-        kept = (
-            {}
-            if held is None or not patch
-            else {field: getattr(held, field) for field in self._own}
-        )
-        try:
-            record = self._of(
-                **{**kept, **fields, "id": new_id(), "owner": self._tenant, "name": name}
-            )
-        except ValidationError as exc:
-            raise refused(exc) from exc
-        receipt = await self._services.door.write(
-            self._tenant,
-            WHOLE,
-            as_actor(WHOLE),
-            [PutNamed(record)],
-            # The empty mapping stands where other requests name the versions that they expect.
-            request=["put", self._of.type.value, name, dict(fields), *(["new"] if new else []), {}],
-            operation=operation,
-            expect=Expect(versions={held.id: held.version})
-            if kept and held is not None
-            else Expect(),
-        )
-        if new and not receipt.repeated and record.id not in receipt.ids():
-            # Another process took the name between the two calls: take this change back, unless it
-            # was built upon.
-            taking = [Undo(receipt.position, False)]
-            with contextlib.suppress(HasDependents):
-                await self._services.write(
-                    self._tenant, WHOLE, taking, ["undo", receipt.position], None
-                )
-            raise self._taken(name)
-        return receipt
-
-    @property
-    def _own(self) -> list[str]:
-        return [
-            field for field in self._of.model_fields if field not in {*Record.model_fields, "name"}
-        ]
-
-    def _taken(self, name: str) -> Conflict:
-        return Conflict(
-            f"name: {self._of.type.value} {name!r} exists; choose another name, or leave out new"
-        )
-
-    async def _is_known(self, operation: str | None) -> bool:
-        """True if an operation of this id was applied; its repetition gets the first receipt."""
-        if operation is None:
-            return False
-        return (
-            await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE))
-            is not None
-        )
-
-    async def _get(self, name: str) -> N | None:
-        """Return the record of that name, or None."""
-        slot = slot_of(self._of.type, as_text(name, "name"))
-        only = Filter(types=frozenset({self._of.type}), slots=(slot,))
-        found = await self._all(self._tenant, WHOLE, only, 1)
-        return cast(N, found[0]) if found else None
-
-    async def _list(self, limit: int) -> list[N]:
-        """Return all records, in the order in which they were created."""
-        return [
-            cast(N, r)
-            for r in await self._all(
-                self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit
-            )
-        ]
-
-
-@spelled_out
-class Agents(Named[Agent], Part[W]):
-    """The tenant's agents; an agent with malformed settings is refused."""
-
-    @offer(Role.VIEWER, "GET /v1/agents/{name}", safe=_NAMED_AGENTS, names={"name": Names.AGENT})
-    async def get(self, name: str) -> Agent | None:
-        """Return the record of that name, or None."""
-        return await self._get(name)
-
-    @offer(Role.VIEWER, "GET /v1/agents", command="doctor", safe=_NAMED_AGENTS)
-    async def list(self, limit: int = 1000) -> list[Agent]:
-        """Return all records, in the order in which they were created."""
-        return await self._list(limit)
-
-    @offer(Role.ADMIN, "PUT /v1/agents/{name}", names={"name": Names.AGENT})
-    async def put(
-        self,
-        name: str,
-        *,
-        new: bool = False,
-        operation: str | None = None,
-        **fields: Unpack[AgentFields],
-    ) -> Receipt:
-        """Store an agent, or change the one of that name; fields that are left out stay as they
-        are.
-
-        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads
-        are formed, ``settings["sharing"]`` who reads them, ``settings["limits"]`` what it may
-        write, ``settings["context"]`` what its contexts have, and ``settings["dream"]`` what its
-        nights do.
-        """
-        given = fields.get("settings")
-        if isinstance(given, Mapping):
-            chosen = self._services.forming.of_agents.check(given)
-            check_context_settings(chosen)
-        receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
-        of_agents, now = self._services.forming.of_agents, self._services.door.clock()
-        of_agents.changed(name)
-        if (
-            isinstance(given, Mapping)
-            and DREAM in given
-            and (dreaming := (await of_agents.dreams(name))[0]).enabled
-        ):
-            await self._services.engine.put(next_night(name, dreaming, now), now)
-        return receipt
-
-    @offer(
-        Role.VIEWER, "GET /v1/agents/{name}/limits", safe=_NAMED_AGENTS, names={"name": Names.AGENT}
-    )
-    async def limits(self, name: str) -> Limits:
-        """Return the limits of what an agent writes: the tenant's, replaced by those in its
-        settings.
-        """
-        return await self._services.forming.of_agents.limits(as_text(name, "name"))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Unpack
 
 from memoranda.book.input import Conditions, Who, as_text
-from memoranda.book.nouns.profiles import Named
+from memoranda.book.nouns.named_records import Named
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import SchemaFields, spelled_out
 from memoranda.errors import InvalidInput
