@@ -19,9 +19,10 @@ from memoranda.book.admin.retention import RETAIN, Retention, expiring, first_re
 from memoranda.book.agent_settings import SharingSettings
 from memoranda.book.dream.dream_settings import DreamSettings
 from memoranda.book.dream.schedule import NIGHT, next_night, nights
+from memoranda.book.embeddings import Embeddings
 from memoranda.book.forgetting.decisions import ForgetSettings, finishing
 from memoranda.book.forming_jobs import FORMATION_JOBS, Forming
-from memoranda.book.services import Embeddings, OnDemand
+from memoranda.book.services import OnDemand
 from memoranda.door import Door
 from memoranda.embedding import (
     AUTO,

@@ -17,6 +17,7 @@ from memoranda.book.admin.transfer import Transfer
 from memoranda.book.advice import log_narrow_view
 from memoranda.book.context_requests import request_of, usable_here
 from memoranda.book.context_sources import Contexts
+from memoranda.book.embeddings import Embeddings
 from memoranda.book.forgetting.decisions import ForgetSettings
 from memoranda.book.forming_jobs import Forming
 from memoranda.book.forming_runs import form_owner
@@ -56,7 +57,7 @@ from memoranda.book.nouns.schemas import Schemas
 from memoranda.book.nouns.threads import ThreadHandle, taken_up
 from memoranda.book.own_work import OwnWork
 from memoranda.book.record_ids import record_ids, thread_id, with_thread_id
-from memoranda.book.services import Embeddings, OnDemand, Services
+from memoranda.book.services import OnDemand, Services
 from memoranda.book.verb_fields import spelled_out
 from memoranda.door import Door
 from memoranda.errors import InvalidInput

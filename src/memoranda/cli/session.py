@@ -18,7 +18,7 @@ import click
 from memoranda.assembly import MEMORY, Opening, read_address
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
-from memoranda.book.services import kept
+from memoranda.book.embeddings import kept
 from memoranda.cli import exits
 from memoranda.cli.output.printer import Printer, Progress
 from memoranda.errors import EmbeddingFailed, InvalidInput, NotABook, StorageError
