@@ -29,8 +29,16 @@ from memoranda.model.changes import RecordEpisode
 from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Episode, Outcome, Overflow
 from memoranda.model.query import Filter, Hits
-from memoranda.model.records import STRANGERS, Audience, Owner, Record, RecordType, slot_of
+from memoranda.model.records import (
+    STRANGERS,
+    Audience,
+    Owner,
+    RecordType,
+    slot_of,
+    those_of,
+)
 from memoranda.operations import Part, Role, W, offer
+from memoranda.paging import every_page
 
 _MOST = 1000
 
@@ -171,18 +179,11 @@ class Episodes(RecordVerbs, Part[W]):
         kinds = None if outcome is None else frozenset({_outcome(outcome)})
         only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
         found: list[Episode] = []
-        cursor: str | None = None
-        while len(found) < most:
-            page = await self._services.engine.scan(party, view, only, cursor, 200)
-            found += [e for e in map(_episode, page.records) if wanted <= set(e.tags)]
-            cursor = page.cursor
-            if cursor is None:
+        async for page in every_page(self._services.engine, party, view, only, 200):
+            found += [e for e in those_of(Episode, page.records) if wanted <= set(e.tags)]
+            if len(found) >= most:
                 break
         return found[:most]
-
-
-def _episode(record: Record) -> Episode:
-    return cast(Episode, record)
 
 
 def _outcome(given: str) -> str:

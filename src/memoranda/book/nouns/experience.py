@@ -25,10 +25,11 @@ from memoranda.model.changes import (
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, Owner, OwnerKind, Record, RecordType, Trust
+from memoranda.model.records import WHOLE, Owner, OwnerKind, Record, RecordType, Trust, those_of
 from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Names, Part, Role, W, offer
+from memoranda.paging import every_page
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
@@ -119,19 +120,17 @@ class Experience(RecordVerbs, Part[W]):
         user = None if for_user is None else owner_named(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
-        cursor: str | None = None
-        while True:
-            page = await self._services.engine.scan(
-                self._agent(agent), WHOLE, _LINES, cursor, _AT_A_TIME
-            )
-            lines = [line for line in page.records if isinstance(line, ExperienceLine)]
+        async for page in every_page(
+            self._services.engine, self._agent(agent), WHOLE, _LINES, _AT_A_TIME
+        ):
+            lines = those_of(ExperienceLine, page.records)
             if user is None:
                 found += [line for line in lines if retired or line.retired_at is None]
             else:
                 found += [line.shown_to(user) for line in lines if serves(line, user, users)]
-            cursor = page.cursor
-            if cursor is None or len(found) >= most:
-                return found[:most]
+            if len(found) >= most:
+                break
+        return found[:most]
 
     @offer(
         Role.ADMIN,
