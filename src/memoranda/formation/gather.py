@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 from uuid import UUID, uuid4
 
 from memoranda.errors import EmbeddingFailed
@@ -18,7 +18,6 @@ from memoranda.formation.formation_settings import agent_named
 from memoranda.formation.owner_names import as_read, owner_speakers
 from memoranda.formation.prompts.turn_lines import shown_turns
 from memoranda.formation.reconcile.lesson_lines import lines_to_show
-from memoranda.formation.reconcile.listed_sources import listing
 from memoranda.formation.reconcile.reconciler import CurrentRecords
 from memoranda.formation.schemas.definitions import EXPERIENCE
 from memoranda.formation.schemas.request_schemas import wanted_schemas
@@ -27,7 +26,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import STANDING, Memory
 from memoranda.model.messages import FINISHED, Episode, Message, Thread
-from memoranda.model.profiles import Agent, Schema, Trigger
+from memoranda.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from memoranda.model.query import Filter
 from memoranda.model.records import (
     COMMITMENT,
@@ -342,7 +341,7 @@ class ThreadReader:
             return record
         said = SourcePage(among=new)
         found = await self._records.unlisted(thread.owner, writing_view(thread), record.id, said)
-        return listing(record, found) if found else record
+        return _listing(record, found) if found else record
 
     async def was_applied(self, owner: Owner, operation: str) -> bool:
         """True if the operation with this id was applied before."""
@@ -409,6 +408,26 @@ class ThreadReader:
             record for hit in found for record in (hit.record, *(one.record for one in hit.folded))
         ]
         return those_of(Memory, shown)
+
+
+def _listing(record: _M, found: list[tuple[UUID, UUID]]) -> _M:
+    """Return a record that lists these of its unlisted sources, too; it is only compared, and never
+    stored.
+    """
+    if isinstance(record, Memory):
+        return cast(_M, record.changed(sources=(*record.sources, *(source for _, source in found))))
+    if not isinstance(record, ProfileDocument):
+        return record
+    more: dict[UUID, list[UUID]] = {}
+    for group, source in found:
+        more.setdefault(group, []).append(source)
+    grounds = {
+        name: tuple(
+            (*entry, *(source for part in entry for source in more.get(part, ()))) for entry in held
+        )
+        for name, held in record.grounds.items()
+    }
+    return cast(_M, record.changed(grounds=grounds))
 
 
 def _never_back(messages: Iterable[Message]) -> Iterator[Message]:
