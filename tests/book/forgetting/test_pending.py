@@ -52,6 +52,20 @@ async def test_what_is_hidden_is_listed_for_who_hid_it_and_for_the_person(
     assert (await book.about("ana", as_owner=True)).pending == ()
 
 
+async def test_a_hidden_part_of_an_item_is_counted_beside_those_of_messages(
+    book: memoranda.Book,
+) -> None:
+    file = {"text": "Is allergic to walnuts. Likes tea."}
+    await book.items.put("ana", ("notes",), "food", file, agent="coach")
+    nuts = await book.remember("ana", "Is allergic to walnuts", agent="coach")
+    await book.forgetting.hide("ana", nuts.id, agent="coach")
+    for who in ({"as_owner": True}, {"agent": "coach"}):
+        (found,) = (await book.about("ana", **who)).pending
+        assert (found.records, found.parts) == (1, 1)
+    kept = await book.items.get("ana", ("notes",), "food", agent="coach")
+    assert kept is not None and kept.value == {"text": "Likes tea."}
+
+
 async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(
     book: memoranda.Book,
 ) -> None:

@@ -16,6 +16,7 @@ from memoranda.errors import Conflict, NotFound
 from memoranda.model.changes import FINISH_FORGETTING, MOST_JOBS, Job, Postponed
 from memoranda.model.ledger import HIDDEN, Actor, Entry, Target
 from memoranda.model.records import WHOLE, Owner, View
+from memoranda.model.redactions import load_redactions
 from memoranda.model.values import Value
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
@@ -60,12 +61,12 @@ async def pending_forgettings(
     itself.
     """
     found = []
-    for job in await engine.jobs(None, MOST_JOBS):
-        if job.kind == FINISH_FORGETTING and job.owner == owner:
+    for job in await engine.jobs(None, MOST_JOBS, owner):
+        if job.kind == FINISH_FORGETTING:
             entry = await _entry(engine, job)
             if entry is not None and (view.whole or entry.actor == as_actor(view)):
                 hidden = entry.note[HIDDEN]
-                parts = sum(len(spans) for _, spans in hidden["parts"])
+                parts = sum(len(one.spans) for one in load_redactions(hidden["parts"]))
                 due = job.run_at if is_decided(job) else None
                 found.append(
                     PendingForgetting(
