@@ -22,7 +22,7 @@ from tests.service.listening import connected, head, read_answer
 CLIENTS = 8
 
 
-async def serving(path, *, before=(), **settings):
+async def serving(path, *, before=(), log=asyncio.subprocess.DEVNULL, **settings):
     """Start `memoranda serve` on a free port, and return the process and its port."""
     process = await asyncio.create_subprocess_exec(
         *before,
@@ -32,7 +32,7 @@ async def serving(path, *, before=(), **settings):
         *("serve", "--json", "--port", "0", "--book", str(path)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=log,
         env={**os.environ, "MEMORANDA_EMBEDDING_USE": "none", **settings},
     )
     assert process.stdout is not None
@@ -150,8 +150,10 @@ async def test_a_request_that_is_sent_slowly_is_answered_whole_after_the_signal(
         assert await book.records.count("ann", types="memory", as_owner=True) == 1
 
 
-async def test_a_second_signal_cuts_what_runs_and_says_so_with_the_exit_code(tmp_path):
-    process, port = await serving(tmp_path / "book.db")
+async def test_a_second_signal_cuts_what_runs_says_so_and_stores_what_the_audit_noted(tmp_path):
+    path, log = tmp_path / "book.db", tmp_path / "log"
+    with log.open("wb") as told:
+        process, port = await serving(path, log=told)
     async with connected(port) as (reader, writer):
         writer.write(head("GET", "/livez"))
         await writer.drain()
@@ -159,7 +161,7 @@ async def test_a_second_signal_cuts_what_runs_and_says_so_with_the_exit_code(tmp
         writer.write(head("POST", "/v1/owners/ann/memories", Content_Length=100) + b"{")
         await writer.drain()
         async with connected(port) as (other, asking):
-            asking.write(head("GET", "/livez"))
+            asking.write(head("GET", "/v1/owners/ann/records"))
             await asking.drain()
             assert (await read_answer(other)).status == 200
         process.send_signal(signal.SIGTERM)
@@ -167,6 +169,11 @@ async def test_a_second_signal_cuts_what_runs_and_says_so_with_the_exit_code(tmp
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(20):
             assert await process.wait() == 143
+    lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert [line["status"] for line in lines] == [200, 200, 499]
+    async with memoranda.open(path, worker=False, embed=None) as book:
+        (read,) = (await book.admin.reads("ann")).lines
+        assert read.verb == "records.list"
 
 
 async def refused(port):

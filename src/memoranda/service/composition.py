@@ -13,7 +13,7 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from types import FrameType
@@ -40,6 +40,8 @@ from memoranda.service.gate import Gate
 
 #: Seconds that running requests have to end when the service stops.
 _LAST_REQUESTS = 30
+#: Seconds that requests which are cut and the application have to end.
+_LAST_STEPS = 5
 
 
 class Server(uvicorn.Server):
@@ -88,6 +90,17 @@ class Server(uvicorn.Server):
         """End the streams that have no end of their own, let running requests end, and stop."""
         self._gate.streams.stop()
         await super().shutdown(sockets)
+        if not self.force_exit:
+            return
+        # After a second signal the base class leaves requests and application as they are: without
+        # this they would end after the book is closed, and what the audit noted last would be lost.
+        running = list(self.server_state.tasks)
+        for task in running:
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_STEPS):
+                await asyncio.gather(*running, return_exceptions=True)
+                await self.lifespan.shutdown()
 
 
 def server_of(app: Gate, host: str, port: int, listening: Callable[[str], None]) -> Server:
@@ -209,6 +222,10 @@ def log_to(stream: TextIO, level: int = logging.INFO) -> logging.Handler:
     """Write the logs of this program to a stream, and return the handler."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
+    # A request that was cut has its line, with the status 499; the server would call it an error.
+    handler.addFilter(
+        lambda record: not (record.exc_info and record.exc_info[0] is asyncio.CancelledError)
+    )
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
