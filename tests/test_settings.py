@@ -8,6 +8,7 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput, Limits
+from memoranda.access.service_settings import ServiceSettings
 from memoranda.settings import read_file, settings
 
 
@@ -118,6 +119,24 @@ def test_the_environment_wins_over_the_file_and_speaks_in_texts(tmp_path: Path):
     }
     found = settings("limits", Limits, file, surroundings)
     assert (found.batch, found.kinds, found.key_length) == (5, ("fact", "note"), 9)
+
+
+@pytest.mark.parametrize(
+    "given", ["fact, note", '["fact", "note"]', ' ["fact","note"]', "fact,note,"]
+)
+def test_a_list_in_a_variable_has_commas_or_is_json(given: str):
+    assert settings("limits", Limits, {}, {"MEMORANDA_LIMITS_KINDS": given}).kinds == (
+        "fact",
+        "note",
+    )
+
+
+def test_an_empty_variable_is_an_empty_list_and_a_broken_one_is_refused():
+    variable = "MEMORANDA_SERVICE_ALLOWED_HOSTS"
+    assert settings("service", ServiceSettings, {}, {variable: ""}).allowed_hosts == ()
+    with pytest.raises(InvalidInput, match="separate the parts by commas") as caught:
+        settings("service", ServiceSettings, {}, {variable: "[memory.example.com]"})
+    assert caught.value.field == variable
 
 
 def test_a_variable_that_is_no_number_is_refused_by_its_field():

@@ -4,6 +4,7 @@ it; a caller's identity is never read from here.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -106,8 +107,20 @@ def _surroundings(
             name = variable[len(prefix) :].lower()
             _check_field(section, name, variable, of)
             several = str(of.model_fields[name].annotation).startswith(("tuple", "list"))
-            values[name] = tuple(part.strip() for part in given.split(",")) if several else given
+            values[name] = _list(given, variable) if several else given
     return values
+
+
+def _list(given: str, variable: str) -> list[Any]:
+    """Return the parts of a list: separated by commas, or written as JSON."""
+    if not given.lstrip().startswith("["):
+        return [part.strip() for part in given.split(",") if part.strip()]
+    try:
+        return list(json.loads(given))
+    except ValueError:
+        raise InvalidInput(
+            f"{variable}: separate the parts by commas, or write a list of JSON", field=variable
+        ) from None
 
 
 def _check_field(section: str, name: str, written: str, of: type[BaseModel]) -> None:
