@@ -56,6 +56,51 @@ async def test_a_user_is_begun_read_and_changed(api: httpx2.AsyncClient) -> None
     assert "interests" in await refused(await api.put(user, json={"interests": 5}), 422)
 
 
+@pytest.mark.parametrize(
+    "experience", [["x"], "x", {"wisdom": ["x"]}, {"heuristics": 5}, {"heuristics": [5]}]
+)
+async def test_an_agent_with_an_experience_of_another_form_is_refused_whole(
+    api: httpx2.AsyncClient, experience: Any
+) -> None:
+    given = {"name": "guide", "experience": experience}
+    assert "experience" in await refused(await api.post("/api/agents/", json=given), 422)
+    assert await refused(await api.get("/api/agents/guide"), 404) == "Agent not found"
+    given["experience"] = {"heuristics": ["Be brief", ""], "procedural_knowledge": "Ask first"}
+    made = await ok(await api.post("/api/agents/", json=given))
+    assert made["experience"]["heuristics"] == ["Be brief"]
+
+
+async def test_a_collection_is_served_with_and_without_a_slash_at_its_end(
+    api: httpx2.AsyncClient,
+) -> None:
+    user = (await ok(await api.post("/api/users", json={"name": "Ann"})))["_id"]
+    await ok(await api.post("/api/agents", json={"name": "guide"}))
+    of = {"user_id": user, "agent_name": "guide"}
+    assert (await ok(await api.post("/api/tasks", params=of)))["user"]["id"] == user
+
+
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        ({"content": "Hello", "role": ["user"]}, "role"),
+        ({"content": {"kind": "request", "parts": 5}}, "parts"),
+        ({"content": {"kind": "request", "parts": ["Hello"]}}, "parts"),
+        ({"content": {"kind": "request", "parts": [{"part_kind": [], "content": []}]}}, None),
+    ],
+)
+async def test_a_message_of_another_form_is_refused_or_kept_and_never_a_fault(
+    api: httpx2.AsyncClient, message: Any, field: str | None
+) -> None:
+    user = (await ok(await api.post("/api/users/")))["_id"]
+    await an_agent(api)
+    task = f"/api/tasks/{(await a_task(api, user))['_id']}"
+    answer = await api.post(f"{task}/message", json=message)
+    if field:
+        assert field in await refused(answer, 422)
+    else:
+        assert (await ok(answer))["message_history"] == [message["content"]]
+
+
 async def test_a_memory_supersedes_those_it_names_and_unknown_ids_are_left(
     api: httpx2.AsyncClient,
 ) -> None:

@@ -174,15 +174,34 @@ async def _agent(on: _Call, agent: Any) -> dict[str, Any]:
     return {"_id": str(agent.id), **named, "experience": by_field}
 
 
+def _learnt(given: Any) -> list[tuple[str, str]]:
+    """Return the lines of an experience, each with its field; raise InvalidInput for another form,
+    before anything is stored.
+    """
+    known = get_args(ExperienceField)
+    if not isinstance(given, Mapping) or any(field not in known for field in given):
+        raise InvalidInput(
+            f"experience: give an object with these fields: {', '.join(known)}", field="experience"
+        )
+    found = []
+    for field, told in given.items():
+        lines = [told] if isinstance(told, str) else told
+        if not (isinstance(lines, list) and all(isinstance(line, str) for line in lines)):
+            raise InvalidInput(
+                f"experience.{field}: give a text, or a list of texts", field=f"experience.{field}"
+            )
+        found += [(field, line) for line in lines if line]
+    return found
+
+
 async def _make_agent(on: _Call) -> Any:
     """Store an agent, with the experience that is given."""
     name, fields = on.given("name"), dict(on.body)
-    learnt = fields.pop("experience", None) or {}
+    learnt = _learnt(fields.pop("experience", None) or {})
     del fields["name"]
     await on.guard.call("agents.put", name=name, new=True, **fields)
-    for field, given in learnt.items():
-        for line in filter(None, [given] if isinstance(given, str) else given):
-            await on.guard.call("experience.add", agent=name, field=field, line=line)
+    for field, line in learnt:
+        await on.guard.call("experience.add", agent=name, field=field, line=line)
     return await _agent(on, await on.guard.call("agents.get", name=name))
 
 
@@ -310,12 +329,14 @@ async def _learn_agent(on: _Call) -> Any:
 
 def _message(given: Any, role: str) -> dict[str, Any]:
     """Return a message for the book of a text, or of a message of PydanticAI, which is kept."""
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise InvalidInput(f"role: {role!r} is none of {', '.join(_ROLES)}", field="role")
     if not isinstance(given, Mapping):
         return {"role": _ROLES[role], "content": given}
-    parts = [one for one in given.get("parts") or () if isinstance(one, Mapping)]
-    sorts = {one.get("part_kind") for one in parts}
+    parts = given.get("parts") or []
+    if not (isinstance(parts, list) and all(isinstance(one, Mapping) for one in parts)):
+        raise InvalidInput("parts: give a list of a message's parts", field="parts")
+    sorts = [one.get("part_kind") for one in parts]
     said = "\n".join(str(one["content"]) for one in parts if one.get("content"))
     if given.get("kind") == "response":
         role = "assistant"
@@ -402,17 +423,21 @@ knowledge_routes = APIRouter(
 )
 for _route, _answering, _taken, _query in _ROUTES:
     _method, _, _path = _route.partition(" ")
-    knowledge_routes.add_api_route(
-        _path,
-        _endpoint(_answering),
-        methods=[_method],
-        **described(
-            f"knowledge{_answering.__name__}",
-            answers={200: TEXT if _answering is _summarise else _OBJECT},
-            path=[part[1:-1] for part in _path.split("/") if part.startswith("{")],
-            query=dict.fromkeys(_query.split(), TEXT),
-            body=_taken,
-            failure=object_of({"detail": TEXT}),
-            writes=_method != "GET",
-        ),
+    _told = described(
+        f"knowledge{_answering.__name__}",
+        answers={200: TEXT if _answering is _summarise else _OBJECT},
+        path=[part[1:-1] for part in _path.split("/") if part.startswith("{")],
+        query=dict.fromkeys(_query.split(), TEXT),
+        body=_taken,
+        failure=object_of({"detail": TEXT}),
+        writes=_method != "GET",
     )
+    # The documentation writes a collection without a slash at the end, and clients do either.
+    for _written in dict.fromkeys((_path, _path.rstrip("/"))):
+        knowledge_routes.add_api_route(
+            _written,
+            _endpoint(_answering),
+            methods=[_method],
+            include_in_schema=_written == _path,
+            **_told,
+        )
