@@ -66,6 +66,31 @@ async def test_a_hidden_part_of_an_item_is_counted_beside_those_of_messages(
     assert kept is not None and kept.value == {"text": "Likes tea."}
 
 
+async def told_by_history(book: memoranda.Book, *ids: UUID) -> str:
+    steps = [await book.records.history("ana", id, agent="coach") for id in ids]
+    return " ".join(one.record.model_dump_json() for each in steps for one in each if one.record)
+
+
+async def test_the_history_of_what_is_hidden_tells_it_again_only_after_an_undo(
+    book: memoranda.Book,
+) -> None:
+    thread = await book.thread("ana", agent="coach")
+    said = await thread.append("user", SAID)
+    kept = await book.remember("ana", "Lives in Oslo", agent="coach", sources=[said.id])
+    both = kept.id, said.id
+    hiding = await book.forgetting.hide("ana", kept.id, agent="coach")
+    assert "Oslo" not in await told_by_history(book, *both)
+    verbs = [step.verb for step in await book.records.history("ana", kept.id, agent="coach")]
+    assert [str(verb) for verb in verbs] == ["remember", "hide"]
+    back = await book.undo("ana", hiding.receipt.position, agent="coach")
+    told = await told_by_history(book, *both)
+    assert "Lives in Oslo" in told and SAID in told
+    again = await book.undo("ana", back.position, agent="coach")
+    assert "Oslo" not in await told_by_history(book, *both)
+    await book.undo("ana", again.position, agent="coach")
+    assert await told_by_history(book, kept.id) != ""
+
+
 async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(
     book: memoranda.Book,
 ) -> None:

@@ -4,11 +4,11 @@ owner's ledger.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from memoranda.model.ledger import Entry
+from memoranda.model.ledger import Entry, Verb
 from memoranda.model.messages import Thread
 from memoranda.model.query import Filter, HistoryStep, Scan
 from memoranda.model.records import Owner, Record, RecordType, View
@@ -41,14 +41,40 @@ def history(owner: Owner, view: View, id: UUID) -> Deciding[list[HistoryStep]]:
         return []
     entries = yield from ask(EntriesAt(tuple(version.position for version in versions)))
     by_position = {entry.position: entry for entry in entries}
-    return [_step(by_position[version.position], view, id, version) for version in versions]
+    at = [by_position[version.position] for version in versions]
+    hidden = _hidden_at([(entry, _verb(entry, id)) for entry in at])
+    return [
+        _step(entry, view, id, version, hidden) for entry, version in zip(at, versions, strict=True)
+    ]
 
 
-def _step(entry: Entry, view: View, id: UUID, seen: SeenVersion) -> HistoryStep:
-    line = next(line for line in entry.lines if line.id == id)
-    # A version that this view could not read is listed without its content.
-    shown = seen.record if seen.audience.readable_by(view) else None
-    return HistoryStep(entry.position, entry.at, entry.actor, line.verb, seen.version, shown)
+def _step(entry: Entry, view: View, id: UUID, seen: SeenVersion, hidden: int) -> HistoryStep:
+    # A version that this view could not read is listed without its content, and so is one that
+    # tells what was hidden since.
+    is_told = entry.position < hidden or (
+        entry.position == hidden and seen.record is not None and seen.record.withdrawn
+    )
+    shown = seen.record if seen.audience.readable_by(view) and not is_told else None
+    return HistoryStep(entry.position, entry.at, entry.actor, _verb(entry, id), seen.version, shown)
+
+
+def _verb(entry: Entry, id: UUID) -> Verb:
+    return next(line.verb for line in entry.lines if line.id == id)
+
+
+def _hidden_at(changes: Iterable[tuple[Entry, Verb]]) -> int:
+    """Return the last position at which something of a record was hidden, or hidden again, that no
+    undo has brought back; 0 if there is none.
+    """
+    turned: dict[int, set[int]] = {}
+    hidden: dict[int, int] = {}
+    for entry, verb in changes:
+        undone = (turned.get(position, set()) for position in entry.note.get("undoes", ()))
+        turned[entry.position] = {entry.position} if verb is Verb.HIDE else set().union(*undone)
+        for one in turned[entry.position]:
+            if hidden.pop(one, None) is None:
+                hidden[one] = entry.position
+    return max(hidden.values(), default=0)
 
 
 def versions(owner: Owner, view: View, ids: Sequence[UUID]) -> Deciding[dict[UUID, list[Record]]]:
