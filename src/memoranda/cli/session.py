@@ -78,6 +78,19 @@ class Session:
             yield book
         self.mark_done()
 
+    def rehearsing(self) -> Opening:
+        """Open a book in memory with this tenant and these settings, to see what would be
+        written.
+        """
+        return open_book(
+            "memory://",
+            tenant=self.tenant,
+            config=self.config,
+            worker=False,
+            embed=None,
+            models=None,
+        )
+
     @contextlib.asynccontextmanager
     async def making(self) -> AsyncIterator[Book]:
         """Open the book, and create it if there is none."""

@@ -26,6 +26,8 @@ from memoranda.model.ledger import Receipt
 
 #: Messages that are appended at once.
 _AT_ONCE = 100
+#: Characters of a document's name in the id of its operation.
+_LONGEST_KEY = 200
 #: What takes the trust of its source.
 _TRUSTED = ("memories.remember", "episodes.record", "items.put")
 
@@ -48,10 +50,10 @@ class Migration:
 
 
 async def migrate(
-    book: Book | None, format: str, source: Source, *, trust: str = "assistant", owner_at: int = 1, rename: bool = False,
+    book: Book, format: str, source: Source, *, trust: str = "assistant", owner_at: int = 1, rename: bool = False,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Migration:  # fmt: skip
-    """Write the documents of a source into a book; without one say what would be written."""
+    """Write the documents of a source into a book."""
     found = Migration(_run_of(format, source), source.name)
     of = FORMATS[format]
     for number, move in enumerate(_moves(format, source, owner_at, found)):
@@ -59,9 +61,7 @@ async def migrate(
             found.left_out.append(move)
             continue
         try:
-            repeated = book is not None and await _write(
-                book, move, f"migrate {found.run} {move.key}", trust
-            )
+            repeated = await _write(book, move, _operation(found.run, move), trust)
             found.before += repeated
             found.written[move.verb] += not repeated
         except Restricted:
@@ -72,7 +72,7 @@ async def migrate(
             found.left_out.append(Left(move.key, f"{exc.code}: {exc}"))
         progress(number + 1, number + 1)
     arrived = not found.restricted and all(one.why == "it has no userId" for one in found.left_out)
-    if rename and book is not None and of.renamed and arrived and (found.written or found.before):
+    if rename and of.renamed and arrived and (found.written or found.before):
         for collection in of.collections:
             source.rename(collection, of.renamed)
         found.renamed = of.renamed
@@ -95,7 +95,7 @@ async def undo(
     ):
         try:
             found.written[move.verb] += await _take_out(
-                book, move, f"migrate {run} {move.key}", own.setdefault(move.whose, set())
+                book, move, _operation(run, move), own.setdefault(move.whose, set())
             )
         except StorageError:
             raise
@@ -113,15 +113,31 @@ def _run_of(format: str, source: Source) -> str:
     return hashlib.sha256(f"{format} {source.name}".encode()).hexdigest()[:12]
 
 
+def _operation(run: str, move: Move) -> str:
+    """Return the operation id of a move; a key that leaves no room for the id is written as its
+    digest.
+    """
+    named = move.key
+    if len(named) > _LONGEST_KEY:
+        named = hashlib.sha256(named.encode()).hexdigest()
+    return f"migrate {run} {named}"
+
+
 def _moves(format: str, source: Source, owner_at: int, found: Migration) -> Iterator[Move | Left]:
     of, known = FORMATS[format], {"owner_at": owner_at}
     for collection, understood in of.collections.items():
-        for doc in source.documents(collection):
-            if understood != "*":
-                found.not_taken.update(
-                    f"{collection}.{name}" for name in doc if name not in understood.split()
-                )
-            yield from of.moves(collection, doc, known)
+        for number, doc in enumerate(source.documents(collection), 1):
+            named = doc.get("_id") if isinstance(doc, dict) else None
+            try:
+                if understood != "*":
+                    found.not_taken.update(
+                        f"{collection}.{name}" for name in doc if name not in understood.split()
+                    )
+                yield from of.moves(collection, doc, known)
+            except (AttributeError, KeyError, TypeError, ValueError) as exc:
+                # Another program's document may have any form.
+                why = f"it has not the form of this collection ({type(exc).__name__})"
+                yield Left(str(named or f"{collection}, document {number}"), why)
 
 
 async def _write(book: Book, move: Move, operation: str, trust: str) -> bool:

@@ -59,18 +59,20 @@ class _Files(Source):
             return
         if path.is_dir():
             return
-        text = path.read_text("utf-8")
         try:
+            text = path.read_text("utf-8-sig")
+            # A text in a document may have other ends of lines, such as U+2028.
             docs = (
                 json.loads(text)
                 if text.lstrip().startswith("[")
-                else map(json.loads, filter(str.strip, text.splitlines()))
+                else [json.loads(line) for line in text.split("\n") if line.strip()]
             )
-            yield from map(plain, docs)
         except ValueError as exc:
             raise InvalidInput(
-                f"source: {path} is not JSON as mongoexport writes it: {exc}", field="source"
+                f"source: {path} is not JSON in UTF-8 as mongoexport writes it: {exc}",
+                field="source",
             ) from exc
+        yield from map(plain, docs)
 
 
 class _Database(Source):
@@ -161,18 +163,23 @@ def _is_uuid(value: Any) -> bool:
 
 
 def _written(name: str, value: Any) -> Any:
-    match name:
-        case "$numberLong" | "$numberInt":
-            return int(value)
-        case "$numberDouble":
-            return float(value)
-        case "$numberDecimal":
-            return str(Decimal(value))
-        case "$date":
-            at = value if isinstance(value, str) else int(plain(value)) / 1000
-            return moment(at) if isinstance(at, str) else datetime.fromtimestamp(at, UTC)
-        case _:
-            return str(value)
+    """Return a value of extended JSON; its text where it is none, or a date after the year 9999."""
+    try:
+        match name:
+            case "$numberLong" | "$numberInt":
+                return int(value)
+            case "$numberDouble":
+                return float(value)
+            case "$numberDecimal":
+                return str(Decimal(value))
+            case "$date" if isinstance(value, str):
+                return moment(value)
+            case "$date":
+                return datetime.fromtimestamp(int(plain(value)) / 1000, UTC)
+            case _:
+                return str(value)
+    except (TypeError, ValueError, ArithmeticError, OSError):
+        return str(value)
 
 
 def moment(value: Any) -> datetime | None:

@@ -21,7 +21,7 @@ _SHOWN = 20
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Write nothing: say what would be written, and what is not understood.",
+    help="Write nothing: say what would be written, and what would be left out.",
 )
 @click.option(
     "--undo",
@@ -69,11 +69,12 @@ def migrate_command(
     with source_of(source) as found:
 
         async def work() -> Migration:
-            if dry_run and not undone:
-                return await migrate(None, format, found, owner_at=owner_at)
-            async with session.writing() as book:
-                if undone:
+            if undone:
+                async with session.writing() as book:
                     return await undo(book, format, found, undone, owner_at=owner_at)
+            # What a book refuses, such as a text that is too long, only a book tells.
+            opening = session.rehearsing() if dry_run else session.writing()
+            async with opening as book:
                 with session.progress("migrating") as progress:
                     return await migrate(
                         book,
@@ -81,7 +82,7 @@ def migrate_command(
                         found,
                         trust=trust,
                         owner_at=owner_at,
-                        rename=rename,
+                        rename=rename and not dry_run,
                         progress=progress,
                     )
 
