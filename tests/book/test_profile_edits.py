@@ -137,3 +137,19 @@ async def test_a_document_of_a_schema_that_nobody_defined_is_stored_with_a_warni
     assert await book.profiles.get("ann", "Profil", agent="guide") == {"home": "Rome"}
     told = [record.getMessage() for record in caplog.records if record.name == "memoranda.schemas"]
     assert len(told) == 1 and "'Profil'" in told[0] and "book.schemas.put" in told[0]
+
+
+async def test_what_the_person_set_is_read_by_all_whatever_an_agent_or_a_conversation_says(
+    book: memoranda.Book,
+) -> None:
+    await book.profiles.patch("ana", {"interests": ["tea"]}, as_owner=True)
+    await book.profiles.patch("ana", {"interests": ["cars"], "town": "Bonn"}, agent="helper")
+    thread = await book.thread("ana", agent="coach")
+    await thread.append("user", "I like chess.")
+    await thread.form()
+    for who in ({"agent": "helper"}, {"agent": "coach"}, {"as_owner": True}, {}):
+        assert (await book.profiles.get("ana", **who))["interests"] == ["tea"]
+    told = (await book.context("ana", agent="helper", types=["profile"])).text
+    assert "tea" in told and "cars" not in told and "Bonn" in told
+    await book.profiles.patch("ana", unset=["interests"], as_owner=True)
+    assert (await book.profiles.get("ana", agent="helper"))["interests"] == ["cars"]

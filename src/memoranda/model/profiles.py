@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from memoranda.model.records import Owner, OwnerKind, Record, RecordType, past_of
+from memoranda.model.records import WIDEST_FIRST, Owner, OwnerKind, Record, RecordType, past_of
 from memoranda.model.redactions import escaped
 from memoranda.model.unlisted import Unlisted, with_earlier
 from memoranda.model.values import Document, Moment, Name, Text, comparable
@@ -236,6 +236,22 @@ class ProfileDocument(Record):
         unlisted = tuple(group for group in self.unlisted if group.id in standing)
         changed = {"body": body, "grounds": grounds, "pinned": pinned, "unlisted": unlisted}
         return self.model_copy(update=changed)
+
+
+def by_field(documents: Iterable[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
+    """Return for each schema and field the document from which it is read: one in which the person
+    set it, else the agent's own, else a group's, else the global one.
+    """
+    found: dict[tuple[str, str], ProfileDocument] = {}
+    for document in sorted(
+        documents, key=lambda one: (WIDEST_FIRST.index(one.audience.kind), one.recorded_at)
+    ):
+        for field in document.body:
+            place = document.schema_name, field
+            wider = found.get(place)
+            if wider is None or field in document.pinned or field not in wider.pinned:
+                found[place] = document
+    return found
 
 
 class Schema(Record):

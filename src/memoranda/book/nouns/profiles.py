@@ -18,10 +18,9 @@ from memoranda.formation.bound_profiles import bound_by, keyed
 from memoranda.model.changes import Change
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
-from memoranda.model.profiles import ProfileDocument, Schema
+from memoranda.model.profiles import ProfileDocument, Schema, by_field
 from memoranda.model.query import Filter, Scan
 from memoranda.model.records import (
-    WIDEST_FIRST,
     Audience,
     Owner,
     RecordType,
@@ -51,19 +50,16 @@ class Profiles(RecordVerbs, Part[W]):
         """Return the fields a view reads, with the schema's ``default`` of a field that no document
         has.
 
-        The agent's own document wins over its groups', and those win over the global one.
+        What the person set comes first, then the agent's own document, its groups', and the global
+        one.
         """
         from memoranda.formation.schemas.definitions import default_fields, schema_from_record  # noqa: PLC0415
 
         known = await Named(self._services, Schema)._get(schema)
         documents = await self._documents(owner, schema, known, who)
         merged: dict[str, Any] = {} if known is None else default_fields(schema_from_record(known))
-        for document in sorted(
-            documents,
-            key=lambda found: (WIDEST_FIRST.index(found.audience.kind), found.recorded_at),
-        ):
-            merged.update(document.body)
-        return merged
+        found = by_field(documents)
+        return merged | {field: one.body[field] for (_, field), one in found.items()}
 
     @offer(Role.VIEWER, "GET /profiles/{schema}/documents", command="profile")
     async def documents(

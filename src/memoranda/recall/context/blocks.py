@@ -12,10 +12,10 @@ from memoranda.first_use import dataclass, expression
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.profiles import ProfileDocument
+from memoranda.model.profiles import ProfileDocument, by_field
 from memoranda.model.query import Hit
 from memoranda.model.quotations import excerpt_at, quote
-from memoranda.model.records import COMMITMENT, WIDEST_FIRST, OwnerKind, Record, RecordType
+from memoranda.model.records import COMMITMENT, OwnerKind, Record, RecordType
 from memoranda.text.excerpts import AnsweringPart
 from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes, one_line
 from memoranda.text.origins import needs_mark, origin
@@ -213,14 +213,8 @@ class FieldPlace(NamedTuple):
 
 
 def merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
-    """Return for each field the document it is taken from: the agent's own, else a group's, else
-    the global one.
-    """
-    found: dict[tuple[str, str], ProfileDocument] = {}
-    for document in sorted(
-        documents, key=lambda one: (WIDEST_FIRST.index(one.audience.kind), one.recorded_at)
-    ):
-        found |= {(document.schema_name, field): document for field in document.body}
+    """Return for each field that has a value the document it is taken from."""
+    found = by_field(documents)
     return {
         place: found[place]
         for place in sorted(found)
