@@ -163,3 +163,33 @@ async def test_what_fails_after_the_commit_is_left_to_do_and_the_same_call_does_
         await book.undo("ana", receipt.position, as_owner=True, operation=operation)
     ).left_to_do == ""
     assert await serving() == [line]
+
+
+async def test_a_faulty_message_takes_the_fields_of_the_profile_that_came_from_it_alone(
+    book: memoranda.Book,
+) -> None:
+    who = {"agent": "coach"}
+    thread = await book.thread("ana", agent="coach")
+    await thread.append("user", "I like tea.")
+    await thread.form()
+    wrong = await thread.append("user", "I like chess. I like tea.")
+    await thread.form()
+    assert (await book.profiles.get("ana", **who))["interests"] == ["tea", "chess"]  # type: ignore[arg-type]
+    receipt = await book.memories.retract_source("ana", wrong.id, agent="coach")
+    # Tea was said in another message, too.
+    assert (await book.profiles.get("ana", **who))["interests"] == ["tea"]  # type: ignore[arg-type]
+    assert "chess" not in (await book.context("ana", agent="coach", types=["profile"])).text
+    await book.undo("ana", receipt.position, agent="coach")
+    assert (await book.profiles.get("ana", **who))["interests"] == ["tea", "chess"]  # type: ignore[arg-type]
+
+
+async def test_a_field_that_comes_from_a_faulty_message_alone_is_gone_and_an_edit_stays(
+    book: memoranda.Book,
+) -> None:
+    thread = await book.thread("ana", agent="coach")
+    wrong = await thread.append("user", "I like chess.")
+    await thread.form()
+    await book.profiles.patch("ana", {"town": "Bonn"}, agent="coach")
+    await book.memories.retract_source("ana", wrong.id, agent="coach")
+    assert await book.profiles.get("ana", agent="coach") == {"town": "Bonn"}
+    assert (await book.admin.verify()).faults == ()

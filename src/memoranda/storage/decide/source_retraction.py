@@ -15,7 +15,12 @@ from memoranda.model.messages import Episode, Message
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import Audience, Record, those_of
 from memoranda.storage.decide.protection import protected_from_act
-from memoranda.storage.decide.source_lists import some_at_a_time, sources_among, unlisted_sources
+from memoranda.storage.decide.source_lists import (
+    some_at_a_time,
+    sources_among,
+    unlisted_sources,
+    with_short_past,
+)
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.episode_links import EpisodeLinks, threads_of
 from memoranda.storage.questions import InThread, RestingOn
@@ -67,6 +72,7 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
     yield from _settle(
         state, change, [record for record in fallen.values() if record is not source], staying
     )
+    yield from _take_fields(state, frozenset(fallen))
     if (len(state.puts()), len(state.ignored)) == before:
         state.ignore("not_a_source", source.id)
 
@@ -107,6 +113,27 @@ def _settle(
             )
     for id in staying:
         state.ignore("grounded", id)
+
+
+def _take_fields(state: BatchState, fallen: frozenset[UUID]) -> Deciding[None]:
+    """Take the fields, and the items of lists, out of profiles that come from these alone."""
+    for record in (yield from ask(RestingOn(tuple(fallen)))):
+        if not isinstance(record, ProfileDocument) or record.owner != state.batch.owner:
+            continue
+        yield from state.fetch((record.id,))
+        held = state.current(record.id)
+        if (
+            not isinstance(held, ProfileDocument)
+            or held.withdrawn
+            or not held.audience.readable_by(state.batch.view)
+        ):
+            continue
+        left = held.without(lambda _: fallen)
+        body, grounds = ({}, {}) if left is None else (left.body, left.grounds)
+        if body != held.body:
+            pinned = tuple(name for name in held.pinned if name in body)
+            taken = held.changed(body=body, grounds=grounds, pinned=pinned).following(held)
+            state.put((yield from with_short_past(state, taken)), Verb.PATCH)
 
 
 def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
