@@ -71,7 +71,7 @@ class Door:
         own = len(changes)
         changes = (*changes, *(also[1] if also else ()))
         if operation is not None:
-            _check_operation(operation)
+            check_operation(operation)
         if self.secrets == "mask":
             changes, request = await self._masked(changes, request, given=operation is not None)
         self._check(changes)
@@ -255,7 +255,8 @@ class Door:
                 return change
 
 
-def _check_operation(operation: object) -> None:
+def check_operation(operation: object) -> str:
+    """Check an operation id and return it."""
     if (
         not isinstance(operation, str)
         or not 0 < len(operation) <= NAME_LENGTH
@@ -265,6 +266,7 @@ def _check_operation(operation: object) -> None:
             f"operation: an operation id is a text of 1 to {NAME_LENGTH} characters",
             field="operation",
         )
+    return operation
 
 
 def pack_terms(record: Record) -> bytes | None:

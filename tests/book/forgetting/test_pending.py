@@ -5,13 +5,14 @@ undo.
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 import memoranda
 from memoranda.book.input import as_actor
-from memoranda.errors import Conflict, InvalidInput, NotFound
+from memoranda.errors import Conflict, InvalidInput, NotFound, OperationReused
 from memoranda.model.changes import FINISH_FORGETTING, Hide
 from memoranda.model.ledger import Receipt
 from memoranda.model.records import Owner, View
@@ -147,3 +148,35 @@ async def test_what_nobody_decided_stays_hidden_however_long_it_takes(
     ]
     await book.undo("ana", receipt.position, as_owner=True)
     assert (await book.records.get("ana", said, as_owner=True)).content == SAID  # type: ignore[attr-defined]
+
+
+async def test_hiding_under_the_id_of_another_operation_is_refused_and_a_repetition_is_not(
+    book: memoranda.Book,
+) -> None:
+    kept = await book.remember("ana", "Lives in Oslo", agent="coach", operation="o-1")
+    tea = await book.remember("ana", "Likes tea", agent="coach")
+    with pytest.raises(OperationReused):
+        await book.forgetting.hide("ana", kept.id, agent="coach", operation="o-1")
+    first = await book.forgetting.hide("ana", kept.id, agent="coach", operation="o-2")
+    again = await book.forgetting.hide("ana", kept.id, agent="coach", operation="o-2")
+    assert (again.receipt.position, again.receipt.repeated) == (first.receipt.position, True)
+    with pytest.raises(OperationReused):
+        await book.forgetting.hide("ana", tea.id, agent="coach", operation="o-2")
+    (left,) = await book.records.list("ana", types="memory", agent="coach")
+    assert left.id == tea.id
+
+
+@pytest.mark.parametrize("operation", ["", "\ud800", "x" * 256, 7])
+async def test_an_operation_id_that_is_none_is_refused_by_every_call(
+    book: memoranda.Book, operation: Any
+) -> None:
+    kept = await book.remember("ana", "Lives in Oslo", agent="coach")
+    newer = await book.update("ana", kept.id, "Lives in Bergen", agent="coach")
+    for call in (
+        book.update("ana", kept.id, "Lives in Rome", agent="coach", operation=operation),
+        book.forgetting.hide("ana", newer.id, agent="coach", operation=operation),
+        book.items.delete("ana", ("notes",), "none", agent="coach", operation=operation),
+        book.agents.put("coach", new=True, operation=operation),
+    ):
+        with pytest.raises(InvalidInput, match="operation"):
+            await call

@@ -31,6 +31,7 @@ from memoranda.book.input import (
 from memoranda.book.record_ids import MEMORIES, record_id, record_ids
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
+from memoranda.door import check_operation
 from memoranda.errors import InvalidInput, NotAllowed, NotFound, Stale
 from memoranda.model.changes import Hide
 from memoranda.model.items import Item
@@ -319,16 +320,17 @@ class Forgetting(Part[W]):
         if bool(wanted) == (since is not None):
             raise InvalidInput("ids: give the ids of memories, or since=", field="ids")
         hours = since.erased_after_hours if since is not None else erase_after_hours
-        named = operation or f"hide {new_id()}"
-        done = await self._services.engine.find_operation(party, named, as_actor(view))
-        if done is not None:
-            return Hidden(done, None, hours)
+        named = f"hide {new_id()}" if operation is None else check_operation(operation)
         request = [
             "hide",
             sorted(map(str, wanted)),
             None if since is None else since.receipt.position,
             hours,
         ]
+        if await self._services.engine.find_operation(party, named, as_actor(view)) is not None:
+            # The receipt of the first time; another request under this id is refused.
+            done = await self._services.write(party, view, [], request, named)
+            return Hidden(done, None, hours)
         for left in reversed(range(_TRIES)):
             if since is None:
                 found, target = await self._planning.planned(party, view, wanted, Extent())

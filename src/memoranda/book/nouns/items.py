@@ -29,6 +29,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import spelled_out
+from memoranda.door import check_operation
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.first_use import dataclass
 from memoranda.model.changes import Change
@@ -258,8 +259,8 @@ class Items(RecordVerbs, Part[W]):
         found = (await self._named(party, view, [(namespace, name)], readers))[0]
         if found is None and operation is not None:
             # A repeated deletion gets the receipt of the first one.
-            by = as_actor(view)
-            if await self._services.engine.find_operation(party, operation, by) is not None:
+            by, named = as_actor(view), check_operation(operation)
+            if await self._services.engine.find_operation(party, named, by) is not None:
                 return await self._services.write(party, view, [], request, operation)
         if found is None:
             raise NotFound(f"name: this view sees no item {name!r} in that namespace")

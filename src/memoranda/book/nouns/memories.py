@@ -26,6 +26,7 @@ from memoranda.book.record_ids import EPISODES, MEMORIES, record_id, record_ids,
 from memoranda.book.retraction import Retracting
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verb_fields import MemoryFields, spelled_out
+from memoranda.door import check_operation
 from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.changes import (
     Amend,
@@ -75,7 +76,8 @@ async def corrected(
         raise NotFound(f"no memory {id} that this view may see")
     if held.active or (
         operation is not None
-        and await engine.find_operation(owner, operation, as_actor(view)) is not None
+        and await engine.find_operation(owner, check_operation(operation), as_actor(view))
+        is not None
     ):
         return held
     if held.status is MemoryStatus.SUPERSEDED:

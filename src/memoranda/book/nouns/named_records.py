@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from memoranda.book.input import as_actor, as_flag, as_text
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import spelled_out
+from memoranda.door import check_operation
 from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.model.changes import Expect, PutNamed, Undo
 from memoranda.model.ledger import Receipt
@@ -114,10 +115,8 @@ class Named(RecordVerbs, Generic[N]):
         """True if an operation of this id was applied; its repetition gets the first receipt."""
         if operation is None:
             return False
-        return (
-            await self._services.engine.find_operation(self._tenant, operation, as_actor(WHOLE))
-            is not None
-        )
+        named, by = check_operation(operation), as_actor(WHOLE)
+        return await self._services.engine.find_operation(self._tenant, named, by) is not None
 
     async def _get(self, name: str) -> N | None:
         """Return the record of that name, or None."""
