@@ -11,7 +11,7 @@ import pytest
 
 import memoranda
 from memoranda import Conflict, InvalidInput
-from memoranda.book.nouns import profiles as documents
+from memoranda.book.nouns import agents as nouns
 from memoranda.model.memories import Memory
 
 
@@ -152,7 +152,7 @@ async def test_a_stored_time_zone_that_is_not_known_here_fails_no_context(
 ) -> None:
     await book.remember("ana", "Likes tea", agent="bot")
     # Another machine, which knows the zone, wrote the setting.
-    monkeypatch.setattr(documents, "check_context_settings", lambda _: None)
+    monkeypatch.setattr(nouns, "check_context_settings", lambda _: None)
     await book.agents.put("bot", settings={"context": {"time_zone": "Mars/Olympus", "budget": 300}})
     context = await book.context("ana", "tea", agent="bot")
     assert "Likes tea" in context.text and "Mars" not in context.text
