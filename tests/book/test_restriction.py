@@ -40,6 +40,22 @@ async def test_the_owners_own_view_recalls_and_places_nothing_in_a_context(book,
     assert "green tea" in (await book.context("ann", "tea", as_owner=True)).text
 
 
+async def test_what_an_agent_has_learnt_is_not_used_for_a_restricted_owner(book, told):
+    said = (await told.newest())[0].id
+    await book.experience.add(
+        "chef", "heuristics", "Ask about the season", evidence={"ann": [said]}
+    )
+    await book.experience.add("chef", "heuristics", "Be kind")
+    await book.admin.restrict("ann")
+    context = await book.context("ann", "tea", agent="chef")
+    assert context.text == "" and context.blocks == ()
+    assert await book.experience.list("chef", for_user="ann") == []
+    assert "Be kind" in (await book.context("ben", "tea", agent="chef")).text
+    await book.admin.unrestrict("ann")
+    assert "season" in (await book.context("ann", "tea", agent="chef")).text
+    assert len(await book.experience.list("chef", for_user="ann")) == 2
+
+
 async def test_nothing_is_formed_or_stored_of_a_restricted_owner(book, told):
     await book.admin.restrict("ann")
     with pytest.raises(Restricted):

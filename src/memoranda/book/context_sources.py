@@ -125,6 +125,10 @@ class _Gathered(NamedTuple):
     all_read: bool
 
 
+#: Blocks whose records are of another owner.
+_NOT_THE_OWNERS = frozenset({"agent_experience", "group_memories"})
+
+
 class Contexts:
     """Builds contexts from the records of a book."""
 
@@ -139,10 +143,14 @@ class Contexts:
         request: ContextRequest,
     ) -> tuple[Context, list[Memory]]:
         """Return a context, and the memories that were placed in it."""
+        nothing: tuple[Context, list[Memory]] = (
+            Composer(Material(), request.budget, request.count).compose(),
+            [],
+        )
         if view.whole and await self._services.engine.restriction(owner) is not None:
             # Storage shows a restricted owner's records to the person; placing them in a context is
             # use.
-            return Composer(Material(), request.budget, request.count).compose(), []
+            return nothing
         most = _most_for(request.budget) if request.limit is None else request.limit
         while True:
             gathered = await self._gathered(owner, view, finding, request, most)
@@ -156,6 +164,13 @@ class Contexts:
             ):
                 break
             most = min(most * _MORE, _MOST)
+        if (
+            {block.name for block in context.blocks} <= _NOT_THE_OWNERS
+            and context.blocks
+            and await self._services.engine.restriction(owner) is not None
+        ):
+            # What an agent learnt of this owner, and for them, is not used either.
+            return nothing
         if not context.blocks:
             only = Filter(types=request.types - {RecordType.EXPERIENCE})
             await log_narrow_view(self._services.engine, owner, view, only, "context")

@@ -115,9 +115,11 @@ class Experience(RecordVerbs, Part[W]):
         limit: int = 1000,
     ) -> Sequence[ExperienceLine]:
         """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read
-        for that user, without other users' evidence.
+        for that user, without other users' evidence; none while their processing is restricted.
         """
         user = None if for_user is None else owner_named(for_user, self._services.tenant)
+        if user is not None and await self._services.engine.restriction(user) is not None:
+            return []
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
         async for page in every_page(
