@@ -210,10 +210,12 @@ async def test_resources_and_the_prompt_show_what_is_known(book):
         await book.profiles.patch(
             "ann", {"interests": ["tea"], "city": "Ulm"}, audience="global", as_owner=True
         )
-        await book.profiles.patch("ann", {"city": "Graz"}, agent="coder", audience="self")
+        of_the_agent = {"city": "Graz", "pets": "a cat"}
+        await book.profiles.patch("ann", of_the_agent, agent="coder", audience="self")
         shown = json.loads(
             (await tools.client.read_resource("memoranda://profile")).contents[0].text
         )
-        assert shown == {"Profile": {"interests": ["tea"], "city": "Graz"}}
+        # What Ann set herself is read before what an agent wrote.
+        assert shown == {"Profile": {"interests": ["tea"], "city": "Ulm", "pets": "a cat"}}
         asked = await tools.client.get_prompt("what_do_you_know_about_me")
         assert "Ann likes tea" in asked.messages[0].content.text
