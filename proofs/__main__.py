@@ -154,7 +154,7 @@ def write_whole_run(name: str, commit: str, line: str, file: Path = WHOLE_RUNS) 
 
 def paths(name: str) -> list[str]:
     """Return the paths whose changes ask for a new whole run of a proof."""
-    found = re.search(r'^COVERS = "(.*)"$', (FOLDER / f"{name}.py").read_text(), re.MULTILINE)
+    found = re.search(r'^COVERS = \(?\s*"(.*)"', (FOLDER / f"{name}.py").read_text(), re.MULTILINE)
     covered = found[1].split() if found else ["."]
     return [f"proofs/{name}.py", *(f"src/memoranda/{path}" for path in covered)]
 

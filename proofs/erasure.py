@@ -20,7 +20,9 @@ from proofs._book.remains import Remains
 ABOUT = "forgotten data is in no byte of the book, its log, backups and notes, and nothing brings it back"
 CI_COUNT = 20
 FULL_COUNT = 400
-COVERS = "model storage paging.py door.py engines/sqlite embedding recall formation language book"
+COVERS = (
+    "model storage paging.py door.py engines/sqlite embedding recall formation language text book"
+)
 
 #: Small rows of the person's, among as many that grow. Of about a hundred one leaves a copy in a
 #: gap of some page.

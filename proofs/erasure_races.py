@@ -22,7 +22,7 @@ from proofs._book.racing import EMBEDDERS, Action, Outcome, Race, Returned, Targ
 ABOUT = "no append, import, replay, job or vector made during an erasure brings anything back"
 CI_COUNT = 1_000
 FULL_COUNT = 20_000
-COVERS = "model storage door.py engines/sqlite embedding formation language worker.py book"
+COVERS = "model storage paging.py door.py engines/sqlite embedding formation language text worker.py book"
 
 #: Races in one file before a new one begins.
 _FILE = 25

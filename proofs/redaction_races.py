@@ -44,7 +44,7 @@ ABOUT = (
 #: Half of them on a server.
 CI_COUNT = 40
 FULL_COUNT = 1_000
-COVERS = "model storage door.py engines/sqlite engines/postgres embedding formation language book"
+COVERS = "model storage paging.py door.py engines embedding formation language text book"
 
 #: Races in one book, and those that are run beside one another.
 _BOOK, _AT_A_TIME = 10, 5
