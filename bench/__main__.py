@@ -1,5 +1,5 @@
-"""The bench: `python -m bench [--quick] [--json] [--engine URL] [name ...]` prints the machine,
-then a table for each measurement.
+"""The bench: `python -m bench [--quick] [--json] [--engine URL ...] [name ...]` prints the machine,
+then a table for each measurement, for each engine in turn.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from bench import (
     starting,
     writing,
 )
-from bench.figures import FULL, QUICK, Place, Row, page_table, table
+from bench.figures import FULL, QUICK, Place, Row, Scale, page_table, table
 from tools import recorded_runs
 
 
@@ -68,6 +68,8 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
 }
 #: The measurements of recall: pages show their recorded runs.
 RECORDED = frozenset({"recall", "owners", "context", "scaling"})
+#: The engine that is measured where none is named.
+_FILE = "file"
 #: They take minutes, and run only if they are named.
 LONG = frozenset({"crowd", "items", "large", "scaling", "service", "soak"})
 
@@ -82,8 +84,8 @@ def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict
             try:
                 found[name] = list(MEASUREMENTS[name](here))
             finally:
-                if place.engine:
-                    asyncio.run(servers.drop(place.engine, here.prefix))
+                if server := servers.server_at(place.engine):
+                    asyncio.run(server.drop(here.prefix))
         title = f"{name} ({time.monotonic() - began:.0f} s; load {machine.load_now()})"
         say(table(title, found[name]) + "\n")
     return found
@@ -118,9 +120,10 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--engine",
         metavar="URL",
-        default="",
-        help="measure books on this server, postgresql://…; each in a schema of its own, which is dropped afterwards; "
-        f"'{servers.STARTED}' starts a server for the measurement",
+        action="append",
+        help="measure books on this server, postgresql://… or mongodb://…, each in a schema or database of its own, which is "
+        f"dropped afterwards; {' and '.join(servers.STARTED)} start a server for the measurement; 'file' stands for files; "
+        "several are measured one after another",
     )
     parser.add_argument(
         "--passages",
@@ -135,6 +138,11 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(
             f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}"
         )
+    for engine in given.engine or ():
+        if engine not in (*servers.STARTED, _FILE) and servers.server_at(engine) is None:
+            parser.error(
+                f"no such engine: {engine}; give an address, as postgresql://user@host/database"
+            )
     return given
 
 
@@ -144,44 +152,46 @@ def main(arguments: list[str] | None = None) -> int:
     scale = QUICK if given.quick else FULL
     if given.passages:
         scale = replace(scale, shelves=tuple(given.passages))
-    with ExitStack() as stack:
-        folder = Path(
-            stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder)
-            )
-        )
-        if given.engine == servers.STARTED:
-            given.engine = stack.enter_context(servers.started(folder))
-        place = Place(folder, scale, given.seed, given.engine, given.seconds)
-        facts = machine.facts(place.folder.parent)
-        if given.engine:
-            facts["server"] = asyncio.run(servers.facts(given.engine))
-        say: Callable[[str], None] = (lambda text: None) if given.json else _say
-        say("\n".join(f"{name:<10} {fact}" for name, fact in facts.items()) + "\n")
-        found = measure(
-            given.names or [name for name in MEASUREMENTS if name not in LONG], place, say
-        )
-    if given.record:
-        _record(found, given.engine, facts)
-    missed = [row.name.strip() for rows in found.values() for row in rows if row.missed]
+    runs = [_measured(given, scale, engine) for engine in given.engine or [_FILE]]
     if given.json:
-        tables: dict[str, Any] = {
-            name: [row.as_json() for row in rows] for name, rows in found.items()
-        }
-        _say(
-            json.dumps(
-                {"machine": facts, "measured": tables, "missed": missed},
-                indent=1,
-                ensure_ascii=False,
-            )
-        )
+        _say(json.dumps(runs if len(runs) > 1 else runs[0], indent=1, ensure_ascii=False))
     else:
+        missed = [name for run in runs for name in run["missed"]]
         _say(f"missed targets: {', '.join(missed) or 'none'}")
         _say(
             "recorded runs older than what they measure:\n"
             + ("\n".join(recorded_runs.old()) or "none")
         )
     return 0
+
+
+def _measured(given: argparse.Namespace, scale: Scale, engine: str) -> dict[str, Any]:
+    """Measure on one engine, and return what was found as it is printed in JSON."""
+    with ExitStack() as stack:
+        folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder)
+            )
+        )
+        url = "" if engine == _FILE else engine
+        if start := servers.STARTED.get(engine):
+            url = stack.enter_context(start(folder))
+        place = Place(folder, scale, given.seed, url, given.seconds)
+        facts = machine.facts(place.folder.parent)
+        if server := servers.server_at(url):
+            facts["server"] = asyncio.run(server.facts())
+        say: Callable[[str], None] = (lambda text: None) if given.json else _say
+        say("\n".join(f"{name:<10} {fact}" for name, fact in facts.items()) + "\n")
+        found = measure(
+            given.names or [name for name in MEASUREMENTS if name not in LONG], place, say
+        )
+    if given.record:
+        _record(found, engine, facts)
+    return {
+        "machine": facts,
+        "measured": {name: [row.as_json() for row in rows] for name, rows in found.items()},
+        "missed": [row.name.strip() for rows in found.values() for row in rows if row.missed],
+    }
 
 
 def _record(found: dict[str, list[Row]], engine: str, facts: dict[str, str]) -> None:
@@ -193,9 +203,11 @@ def _record(found: dict[str, list[Row]], engine: str, facts: dict[str, str]) -> 
         if name != "folder"
     )
     for name in sorted(found.keys() & RECORDED):
-        options = "--engine own " if engine else ""
+        # No address of a server is published.
+        kind = engine.partition(":")[0]
+        options = "" if engine == _FILE else f"--engine {kind} "
         recorded_runs.record(
-            f"{name}-server" if engine else name,
+            name if engine == _FILE else f"{name}-{kind}",
             f"./dev bench {options}{name}",
             {name: page_table(found[name])},
             covers=recorded_runs.RECALL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: Address of a book: a file, or a schema on a server.
+from bench.servers import plain, server_at
+
+#: Address of a book: a file, or a schema or database on a server.
 Address = Path | str
 
 
@@ -71,15 +72,15 @@ class Place:
 
     @property
     def prefix(self) -> str:
-        """Beginning of the schema names of this place's books."""
-        return re.sub("[^a-z0-9]+", "_", self.folder.name.lower())
+        """Beginning of the names of this place's books on a server."""
+        return plain(self.folder.name)
 
     def book(self, name: str) -> Address:
         """Return the address of a book of this place."""
-        if not self.engine:
+        server = server_at(self.engine)
+        if server is None:
             return self.folder / f"{name}.db"
-        schema = f"{self.prefix}_{re.sub('[^a-z0-9]+', '_', name.lower())}"
-        return f"{self.engine}{'&' if '?' in self.engine else '?'}schema={schema}"
+        return server.book(f"{self.prefix}_{plain(name)}")
 
 
 @dataclass(frozen=True, slots=True)

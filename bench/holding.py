@@ -98,7 +98,9 @@ async def _sizes(path: Address) -> tuple[int, int]:
     """Return the bytes of a book and the ledger's part of them."""
     if isinstance(path, Path):
         return os.path.getsize(path), ledger_bytes(path)
-    return await servers.sizes(path)
+    server = servers.server_at(path)
+    assert server is not None
+    return await server.sizes(path)
 
 
 def ledger_bytes(path: Path) -> int:

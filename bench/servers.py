@@ -1,14 +1,20 @@
-"""Books on a server: facts about the server, the size of a book there, and dropping it again."""
+"""Servers that books are measured on: the address of a book there, facts, sizes, and dropping books
+again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from tools.mongod import Mongod
 
 _SIZES = """
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint,
@@ -22,12 +28,117 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname ~ '^(findable|nearness_[0-9]+)$'
 """
 _OWN = ("schema", "partitions")
-#: The address that stands for a server that the bench starts and stops by itself.
-STARTED = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server, by the address of its database."""
+
+    url: str
+    #: What addresses of such servers begin with.
+    schemes: ClassVar[tuple[str, ...]] = ("postgresql://", "postgres://")
+
+    def book(self, name: str) -> str:
+        """Return the address of a book of this name: letters, digits and underscores."""
+        return f"{self.url}{'&' if '?' in self.url else '?'}schema={name}"
+
+    async def facts(self) -> str:
+        """Return the server's version and the settings that decide about durability and speed."""
+        connection = await _connected(self.url)
+        try:
+            version = await connection.fetchval("SHOW server_version")
+            durable = await connection.fetchval(
+                "SELECT string_agg(name || ' ' || setting, ', ' ORDER BY name) FROM pg_settings "
+                "WHERE name IN ('fsync', 'synchronous_commit', 'shared_buffers')"
+            )
+            return f"PostgreSQL {version}, {durable}"
+        finally:
+            await connection.close()
+
+    async def sizes(self, book: str) -> tuple[int, int]:
+        """Return the bytes of a book with its indexes, and the ledger's part of them."""
+        connection = await _connected(book)
+        try:
+            whole, ledger = await connection.fetchrow(
+                _SIZES, dict(parse_qsl(urlsplit(book).query))["schema"]
+            )
+            return whole, ledger
+        finally:
+            await connection.close()
+
+    async def drop(self, beginning: str) -> None:
+        """Drop the books whose names begin so."""
+        connection = await _connected(self.url)
+        try:
+            for (schema,) in await connection.fetch(
+                "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)", beginning
+            ):
+                await connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
+        finally:
+            await connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class MongoServer(Server):
+    """A MongoDB server; each book is a database."""
+
+    schemes: ClassVar[tuple[str, ...]] = ("mongodb://", "mongodb+srv://")
+
+    def book(self, name: str) -> str:
+        """Return the address of a book of this name."""
+        return urlunsplit(urlsplit(self.url)._replace(path=f"/{name}"))
+
+    async def facts(self) -> str:
+        """Return the server's version, its cache and the number of its members."""
+        async with self._client() as client:
+            version = (await client.admin.command("buildInfo"))["version"]
+            cache = (await client.admin.command("serverStatus", wiredTiger=1))["wiredTiger"]
+            members = len((await client.admin.command("hello")).get("hosts", ()))
+            megabytes = cache["cache"]["maximum bytes configured"] >> 20
+            return f"MongoDB {version}, members {members}, cache {megabytes} MB, w majority, j true"
+
+    async def sizes(self, book: str) -> tuple[int, int]:
+        """Return the bytes of a book with its indexes, and the ledger's part of them."""
+        async with self._client() as client:
+            database = client[urlsplit(book).path[1:]]
+            # What the server has not yet written to its files has no size there.
+            await client.admin.command("fsync")
+            whole = (await database.command("dbStats"))["totalSize"]
+            ledger = (await database.command("collStats", "ledger"))["totalSize"]
+            return int(whole), int(ledger)
+
+    async def drop(self, beginning: str) -> None:
+        """Drop the books whose names begin so."""
+        async with self._client() as client:
+            for name in await client.list_database_names():
+                if name.startswith(beginning):
+                    await client.drop_database(name)
+
+    @asynccontextmanager
+    async def collection(self, book: str) -> AsyncIterator[Any]:
+        """A collection beside a book's, in which a majority must have each write on disk."""
+        async with self._client() as client:
+            durable = import_module("pymongo").WriteConcern("majority", j=True)
+            name = urlsplit(book).path[1:]
+            yield client[f"{name}_plain"].get_collection("plain", write_concern=durable)
+
+    def _client(self) -> Any:
+        return import_module("pymongo").AsyncMongoClient(self.url)
+
+
+def server_at(url: str) -> Server | None:
+    """Return the server that an address names; None if no such server is known."""
+    kinds = (Server, MongoServer)
+    return next((kind(url) for kind in kinds if url.startswith(kind.schemes)), None)
+
+
+def plain(name: str) -> str:
+    """Return a name as servers take it."""
+    return re.sub("[^a-z0-9]+", "_", name.lower())
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[str]:
+def postgresql(folder: Path) -> Iterator[str]:
     """A server in a folder, which an ordinary role uses as on any other; its database has the
     extension ``vector``.
     """
@@ -47,37 +158,22 @@ def started(folder: Path) -> Iterator[str]:
         server.cleanup()
 
 
+@contextmanager
+def mongodb(folder: Path) -> Iterator[str]:
+    """A replica set of one member in a folder."""
+    with Mongod(within=folder) as server:
+        yield server.url
+
+
+#: The names that start a server for the measurement.
+STARTED = {"postgresql": postgresql, "mongodb": mongodb}
+
+
 async def _run(url: str, *statements: str) -> None:
     connection = await _connected(url)
     try:
         for text in statements:
             await connection.execute(text)
-    finally:
-        await connection.close()
-
-
-async def facts(url: str) -> str:
-    """Return the server's version and the settings that decide about durability and speed."""
-    connection = await _connected(url)
-    try:
-        version = await connection.fetchval("SHOW server_version")
-        durable = await connection.fetchval(
-            "SELECT string_agg(name || ' ' || setting, ', ' ORDER BY name) FROM pg_settings "
-            "WHERE name IN ('fsync', 'synchronous_commit', 'shared_buffers')"
-        )
-        return f"PostgreSQL {version}, {durable}"
-    finally:
-        await connection.close()
-
-
-async def sizes(url: str) -> tuple[int, int]:
-    """Return the bytes of a book's tables with their indexes, and the ledger's part of them."""
-    connection = await _connected(url)
-    try:
-        whole, ledger = await connection.fetchrow(
-            _SIZES, dict(parse_qsl(urlsplit(url).query))["schema"]
-        )
-        return whole, ledger
     finally:
         await connection.close()
 
@@ -90,18 +186,6 @@ async def large_sizes(url: str) -> int:
             _LARGE_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"]
         )
         return found
-    finally:
-        await connection.close()
-
-
-async def drop(url: str, folder: str) -> None:
-    """Drop the books of a finished measurement: the schemas that begin with its folder's name."""
-    connection = await _connected(url)
-    try:
-        for (schema,) in await connection.fetch(
-            "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)", folder
-        ):
-            await connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
     finally:
         await connection.close()
 

@@ -12,6 +12,7 @@ from typing import Any
 import memoranda
 from bench.figures import Address, Place, Row, Timed, percentile
 from bench.machine import fsync_ms
+from bench.servers import MongoServer, server_at
 from bench.shelves import ROOMY
 from bench.text import Talk
 from memoranda import Book, ThreadHandle
@@ -22,6 +23,8 @@ CHARACTERS = 500
 #: Targets for the rows.
 COMMITS_PER_APPEND = 0.15
 CPU_MS_PER_APPEND = 0.4
+#: An append on MongoDB takes at most so many times as long as one insert of the same text.
+INSERTS = 4.0
 
 _AGENT = "helper"
 
@@ -35,6 +38,27 @@ def append(place: Place) -> Iterator[Row]:
     for name, owners in (("16 tasks, 16 owners", 16), ("16 tasks, one owner", 1)):
         yield from asyncio.run(_tasks(place, name, owners, sync))
     yield from _processes(place)
+    server = server_at(place.engine)
+    if isinstance(server, MongoServer):
+        yield from asyncio.run(_beside_inserts(place, server))
+
+
+async def _beside_inserts(place: Place, server: MongoServer) -> list[Row]:
+    """Measure one task that appends, and in turn a plain insert that a majority has on disk."""
+    talk, appends, inserts = Talk(place.seed), Timed(), Timed()
+    path = str(place.book("append-alone"))
+    async with memoranda.open(path, embed=None) as book, server.collection(path) as plain:
+        thread = await book.thread("user", agent=_AGENT)
+        await thread.append("user", talk.sentence())
+        await plain.insert_one({})
+        for _ in range(max(2, place.scale.samples // 4)):
+            text = talk.characters(CHARACTERS)
+            with appends.once():
+                await thread.append("user", text)
+            with inserts.once():
+                await plain.insert_one({"content": text})
+    one, other = appends.row("append: one task"), inserts.row("a plain insert, w majority, j true")
+    return [one, other, Row("  append, a multiple of it", one.times(other), "x", target=INSERTS)]
 
 
 async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]:

@@ -10,31 +10,28 @@ from typing import Any
 from uuid import uuid4
 
 import memoranda
+from bench.servers import server_at
 from memoranda import Book, InvalidInput
-
-_SERVERS = ("postgresql://", "postgres://")
 
 
 @asynccontextmanager
 async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
-    """Create a temporary book: in a file, or in a schema of its own in the database that ``engine``
-    names.
+    """Create a temporary book: in a file, or on the server that ``engine`` names, in a schema or
+    database of its own.
     """
     if not engine:
         with tempfile.TemporaryDirectory() as folder:
             async with memoranda.open(Path(folder, "book.db"), **how) as book:
                 yield book
         return
-    if not engine.startswith(_SERVERS):
+    server = server_at(engine)
+    if server is None:
         raise InvalidInput(
-            f"engine: give the address of a database, as {_SERVERS[0]}user@host/database"
+            "engine: give the address of a database, as postgresql://user@host/database"
         )
-    schema = f"measured_{uuid4().hex[:12]}"
-    address = f"{engine}{'&' if '?' in engine else '?'}schema={schema}"
+    name = f"measured_{uuid4().hex[:12]}"
     try:
-        async with memoranda.open(address, **how) as book:
+        async with memoranda.open(server.book(name), **how) as book:
             yield book
     finally:
-        # Opened once more: nobody works in it any longer.
-        async with memoranda.open(address, embed=None, worker=False) as book:
-            await book.engine.server.outside(f'DROP SCHEMA "{schema}" CASCADE')  # type: ignore[attr-defined]
+        await server.drop(name)

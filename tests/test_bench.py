@@ -281,3 +281,20 @@ async def test_the_comparison_measures_appends_and_recalls(
         *times,
     }
     assert all(value > 0 for value in measured.values())
+
+
+def test_an_unknown_engine_is_refused_with_an_address_as_an_example(
+    capsys: pytest.CaptureFixture[str],
+):
+    with pytest.raises(SystemExit):
+        main(["--engine", "mysql://books", "batches"])
+    assert "no such engine: mysql://books; give an address" in capsys.readouterr().err
+
+
+def test_several_engines_are_measured_one_after_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    asked = ["--quick", "--json", "--folder", str(tmp_path), "batches"]
+    assert main([*asked, "--engine", "file", "--engine", "file"]) == 0
+    one, other = json.loads(capsys.readouterr().out)
+    assert one["measured"].keys() == other["measured"].keys() == {"batches"}

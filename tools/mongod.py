@@ -95,14 +95,16 @@ class Mongod:
     #: The server's cache: what a transaction changes has room in it.
     cache_gb = 0.25
 
-    def __init__(self, *options: str, alone: bool = False, **client: Any) -> None:
+    def __init__(
+        self, *options: str, alone: bool = False, within: Path | None = None, **client: Any
+    ) -> None:
         self._options = options
         #: What a client needs to reach it.
         self._client = client
         #: True for a server that is no replica set.
         self._alone = alone
         self._room = tempfile.TemporaryDirectory(
-            prefix="memoranda-mongod-", ignore_cleanup_errors=True
+            dir=within, prefix="memoranda-mongod-", ignore_cleanup_errors=True
         )
         self.folder = Path(self._room.name)
         self.port = free_port()
