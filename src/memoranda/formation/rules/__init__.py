@@ -2,8 +2,9 @@
 
 from memoranda.formation.rules.correcting import Corrected, corrected, may_correct
 from memoranda.formation.rules.dialogue import answered, read_stored
-from memoranda.formation.rules.grammar import TOPICS, Statement, Topic
-from memoranda.formation.rules.matcher import LANGUAGES, LONGEST_GAME, extract, in_own_words
+from memoranda.formation.rules.matcher import LONGEST_GAME, extract, in_own_words
+from memoranda.formation.rules.patterns import LANGUAGES
+from memoranda.formation.rules.statements import TOPICS, Statement, Topic
 from memoranda.formation.rules.taking_back import (
     Denial,
     Known,

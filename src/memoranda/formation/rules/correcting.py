@@ -7,14 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from memoranda.formation.rules.dialogue import dialogue_data
-from memoranda.formation.rules.grammar import Statement, pattern
-from memoranda.formation.rules.matcher import LANGUAGES
+from memoranda.formation.rules.patterns import LANGUAGES, Language, language_of
 from memoranda.formation.rules.replies import asks
 from memoranda.formation.rules.sentences import MASK, mask_quoted, readable_text
+from memoranda.formation.rules.statements import Statement
 from memoranda.formation.rules.taking_back import words
 
 #: The most characters of a message that only corrects, and words of a new value.
@@ -25,18 +23,6 @@ _SAME: Final = {"moved": "home"}
 #: Topics whose statements are stored in the user's words: a value alone corrects none.
 _WORDED: Final = frozenset({"remember", "instruction"})
 _WORDS: Final = re.compile(r"\S+")
-_NUMBER: Final = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|ten|twenty|thirty|forty|fifty|zwei|drei|vier|dos|tres|cuatro|deux|trois|quatre)\b",
-    re.IGNORECASE,
-)
-_ARTICLE: Final = re.compile(
-    r"(?:an?|the|my|eine?[nm]?|une?|una?|el|la|le|der|die|das|den) ", re.IGNORECASE
-)
-#: A correction that at least says that the value was wrong.
-_WRONG: Final = re.compile(
-    r"\W*(?:\w+[,.!]? )?(?:typo|wrong (?:word|name)|correction|tippfehler|errata|faute de frappe)\b",
-    re.IGNORECASE,
-)
 _SPLIT: Final = re.compile(r"\s*[,.;!]+\s*")
 
 
@@ -48,80 +34,20 @@ class Corrected:
     instead: Statement | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Ways:
-    """The ways of one language to correct what was just said."""
-
-    joke: re.Pattern[str]
-    scratch: re.Pattern[str]
-    others: re.Pattern[str]
-    #: Words at the beginning that say that something was wrong, that may say it, and others.
-    strong: re.Pattern[str]
-    soft: re.Pattern[str]
-    #: "make that …".
-    orders: re.Pattern[str]
-    filler: re.Pattern[str]
-    tail: re.Pattern[str]
-    #: "X, not Y": the named groups `new` and `old`.
-    swaps: tuple[re.Pattern[str], ...]
-    prefix: re.Pattern[str]
-    silent: re.Pattern[str]
-    doubt: re.Pattern[str]
-
-    @property
-    def begins(self) -> tuple[re.Pattern[str], ...]:
-        """All beginnings of a correction."""
-        return (
-            self.joke,
-            self.scratch,
-            self.others,
-            self.strong,
-            self.soft,
-            self.orders,
-            self.filler,
-        )
-
-
-@cache
-def _ways() -> tuple[_Ways, ...]:
-    return tuple(_ways_of(code, given) for code, given in dialogue_data().items())
-
-
-def _ways_of(code: str, given: dict[str, Any]) -> _Ways:
-    known = {**LANGUAGES[code].words, "STRONG": given["corrects"]["strong"]}
-
-    def compiled(source: str) -> re.Pattern[str]:
-        for _ in range(4):
-            source = re.sub(r"<([A-Z_]+)>", lambda name: known[name[1]], source)
-        return pattern(source)
-
-    said = given["corrects"]
-
-    def lead(name: str) -> re.Pattern[str]:
-        return compiled(rf"{said[name]}(?:[\s,.:;!…–—-]+|$|(?<=\*))")
-
-    return _Ways(
-        joke=compiled(said["joke"]),
-        scratch=compiled(said["scratch"]),
-        others=compiled(said["others"]),
-        strong=lead("strong"),
-        soft=lead("soft"),
-        orders=lead("orders"),
-        filler=lead("filler"),
-        tail=compiled(said["tail"]),
-        swaps=tuple(map(compiled, said["swaps"])),
-        prefix=compiled(rf"(?:{given['prefix']} )+"),
-        silent=compiled(given["silent"]),
-        doubt=compiled(given["doubt"]),
-    )
+#: Words at the beginning that say that something was wrong, that ask for a change, that may say it,
+#: and others; then all beginnings.
+_LEADS: Final = ("strong", "orders", "soft", "filler")
+_BEGINNINGS: Final = ("joke", "scratch", "others", *_LEADS)
 
 
 def may_correct(text: str) -> bool:
     """True if a message has words with which corrections begin or end."""
     said = readable_text(text[:_LONGEST]).strip()
     return any(
-        ways.tail.search(said) or any(one.match(said) for one in (*ways.begins, *ways.swaps))
-        for ways in _ways()
+        one["corrects.tail"].search(said)
+        or any(one[f"corrects.{name}"].match(said) for name in _BEGINNINGS)
+        or any(swap.match(said) for swap in one.swaps)
+        for one in map(language_of, LANGUAGES)
     )
 
 
@@ -143,17 +69,17 @@ def corrected(
         return []
     asked = asks(previous)
     first = re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]
-    for ways in _ways():
-        joke = ways.joke.match(first)
-        scratched = not (asked or asks(turn)) and ways.scratch.match(first)
+    for language in map(language_of, LANGUAGES):
+        joke = language["corrects.joke"].match(first)
+        scratched = not (asked or asks(turn)) and language["corrects.scratch"].match(first)
         if (joke or scratched) and not asks(first):
             return [Corrected(one) for one in stated]
-        if ways.others.match(first) and not asked and not asks(first):
+        if language["corrects.others"].match(first) and not asked and not asks(first):
             ended = [one for one in stated if one.about != "family"]
             if ended:
                 return [Corrected(one) for one in ended]
         if len(said) <= _LONGEST:
-            found = _replaced(said, stated, previous, turn, read, ways)
+            found = _replaced(said, stated, previous, turn, read, language)
             if found:
                 return found
     return []
@@ -165,55 +91,61 @@ def _replaced(
     previous: str,
     turn: str,
     read: Callable[[str], Sequence[Statement]],
-    ways: _Ways,
+    language: Language,
 ) -> list[Corrected]:
-    rest, leads = said, set[re.Pattern[str]]()
-    kinds = (ways.strong, ways.orders, ways.soft, ways.filler)
-    while match := next((lead for kind in kinds if (lead := kind.match(rest))), None):
-        leads.add(match.re)
-        rest = rest[match.end() :]
-    shorter = ways.tail.sub("", rest)
+    rest, leads = said, set[str]()
+    while lead := next((one for one in _LEADS if language[f"corrects.{one}"].match(rest)), None):
+        leads.add(lead)
+        rest = language[f"corrects.{lead}"].sub("", rest, count=1)
+    shorter = language["corrects.tail"].sub("", rest)
     if shorter != rest:
-        leads.add(ways.soft)
+        leads.add("soft")
     if not shorter or asks(shorter):
         return []
-    strong = ways.strong in leads and not asks(previous)
-    for new, old in _pairs(shorter, ways):
+    strong = "strong" in leads and not asks(previous)
+    for new, old in _pairs(shorter, language):
         found = {
             one: instead
             for one in stated
             if (old or one.about not in _WORDED)
-            and (instead := _instead(one, new, old, previous, read, ways)) is not None
+            and (instead := _instead(one, new, old, previous, read, language)) is not None
         }
         for one, instead in found.items():
             free = not asks(previous) and (words(one.value) <= words(new) or not asks(turn))
-            weak = ways.soft in leads and _is_alike(one, instead) and not words(new) <= words(turn)
-            if len(found) == 1 and (old or strong or (free and (ways.orders in leads or weak))):
+            weak = (
+                "soft" in leads
+                and _is_alike(one, instead, language)
+                and not words(new) <= words(turn)
+            )
+            if len(found) == 1 and (old or strong or (free and ("orders" in leads or weak))):
                 return [Corrected(one, replace(instead, span=(0, len(said))))]
     short = strong and len(stated) == 1 and len(shorter.split()) <= _LONGEST_VALUE
-    if short and _WRONG.match(said) and not _tells_nothing(shorter):
+    if short and language["corrects.wrong"].match(said) and not _tells_nothing(shorter):
         return [Corrected(stated[0])]
     return []
 
 
-def _is_alike(was: Statement, instead: Statement) -> bool:
+def _is_alike(was: Statement, instead: Statement, language: Language) -> bool:
     """True if a value that only a word such as "sorry" introduces is of the sort of the old one."""
     own, other = was.value.split()[-1], instead.value.split()[-1]
-    if _NUMBER.search(instead.value) or own.lower() == other.lower():
+    if language["corrects.number"].search(instead.value) or own.lower() == other.lower():
         return True
     return own[0].isupper() is other[0].isupper() and (own[0].isupper() or was.key is not None)
 
 
 def _tells_nothing(value: str) -> bool:
-    return any(one.silent.match(value) or one.doubt.search(value) for one in _ways())
+    return any(
+        one["dialogue.silent"].match(value) or one["dialogue.doubt"].search(value)
+        for one in map(language_of, LANGUAGES)
+    )
 
 
-def _pairs(rest: str, ways: _Ways) -> Iterator[tuple[str, str]]:
+def _pairs(rest: str, language: Language) -> Iterator[tuple[str, str]]:
     """Yield each value that may be new, with the one that it replaces, if it is named."""
-    for swap in ways.swaps:
+    for swap in language.swaps:
         if (match := swap.match(rest)) is not None:
             new = match["new"]
-            while lead := ways.strong.match(new):
+            while lead := language["corrects.strong"].match(new):
                 new = new[lead.end() :]
             yield new, match["old"]
             return
@@ -228,30 +160,31 @@ def _instead(
     old: str,
     previous: str,
     read: Callable[[str], Sequence[Statement]],
-    ways: _Ways,
+    language: Language,
 ) -> Statement | None:
     """Return what the previous message states with a new value in place of an old one."""
     new = new.strip(" \t,.;:!*\"'")
-    if (lead := ways.prefix.match(new)) is not None:
+    if (lead := language["corrects.prefix"].match(new)) is not None:
         new = new[lead.end() :]
     if not new or len(new.split()) > _LONGEST_VALUE or _tells_nothing(new):
         return None
-    named = old.strip(" \t,.;:!\"'").lower()
-    if named and not words(_ARTICLE.sub("", named)) <= words(was.value):
+    article, number = language["corrects.article"], language["corrects.number"]
+    named = article.sub("", old.strip(" \t,.;:!\"'").lower())
+    if named and not words(named) <= words(was.value):
         return None
-    if _NUMBER.search(new) and not _NUMBER.search(was.value):
+    if number.search(new) and not number.search(was.value):
         return None
-    for start, end in _places(previous, was, _ARTICLE.sub("", named), new):
-        if (article := _ARTICLE.match(new)) is not None:
+    for start, end in _places(previous, was, named, new):
+        if (leading := article.match(new)) is not None:
             lead = re.search(r"\w+ $", previous[:start])
-            if lead is not None and _ARTICLE.fullmatch(lead.group()):
+            if lead is not None and article.fullmatch(lead.group()):
                 start = lead.start()
             elif lead is not None and not named:
-                new = new[article.end() :]
+                new = new[leading.end() :]
         for one in read(previous[:start] + new + previous[end:]):
             same = _SAME.get(one.about, one.about) == _SAME.get(was.about, was.about)
             other = one.content.casefold() != was.content.casefold()
-            if same and other and words(_ARTICLE.sub("", new)) <= words(one.value):
+            if same and other and words(article.sub("", new)) <= words(one.value):
                 return one
     return None
 

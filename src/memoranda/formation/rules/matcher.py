@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from memoranda.formation.rules.english import ENGLISH
-from memoranda.formation.rules.french import FRENCH
-from memoranda.formation.rules.german import GERMAN
-from memoranda.formation.rules.grammar import (
-    TOPICS,
-    CompiledRule,
-    Language,
-    Reach,
-    Rule,
-    Statement,
-    Topic,
-    compile_rules,
-)
+from memoranda.formation.rules.patterns import LANGUAGES, NEVER, Language, Rule, language_of
 from memoranda.formation.rules.sentences import (
     Sentence,
     letter_start,
@@ -28,7 +15,7 @@ from memoranda.formation.rules.sentences import (
     readable_text,
     sentences,
 )
-from memoranda.formation.rules.spanish import SPANISH
+from memoranda.formation.rules.statements import TOPICS, Statement, Topic
 from memoranda.model.memories import Cardinality
 
 #: The most items of one list.
@@ -53,19 +40,19 @@ def phrase_end(text: str, start: int, language: Language) -> int:
     """Return where the phrase that begins at ``start`` ends."""
     hard = _HARD_END.search(text, start)
     end = len(text) if hard is None else hard.start()
-    soft = language.phrase_end.search(text, start, end)
+    soft = language["phrase_end"].search(text, start, end)
     while (
         soft is not None
-        and language.pairs.search(text, start, end)
+        and language["pairs"].search(text, start, end)
         and _inside_pair(text, start, soft, language)
     ):
-        soft = language.phrase_end.search(text, soft.end(), end)
+        soft = language["phrase_end"].search(text, soft.end(), end)
     return end if soft is None else soft.start()
 
 
 def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) -> bool:
     return any(
-        pair.start() <= cut.start() < pair.end() for pair in language.pairs.finditer(text, start)
+        pair.start() <= cut.start() < pair.end() for pair in language["pairs"].finditer(text, start)
     )
 
 
@@ -84,10 +71,10 @@ def list_spans(
         return []
     spans, closed = [(start, end)], False
     others: list[tuple[int, int]] = []
-    while len(others) < _MOST_LISTED and (link := language.listing.match(text, end)) is not None:
+    while len(others) < _MOST_LISTED and (link := language["listing"].match(text, end)) is not None:
         begin, end = link.end(), phrase_end(text, link.end(), language)
         item = text[begin : min(end, max(begin, cut))].strip()
-        if not item or len(item.split()) > _LONGEST_ITEM or language.no_item.match(item):
+        if not item or len(item.split()) > _LONGEST_ITEM or language["no_item"].match(item):
             break
         others.append((begin, end))
         closed = closed or link.group().strip(" ,") != ""
@@ -108,11 +95,10 @@ def trim(text: str, span: tuple[int, int], about: str, language: Language) -> tu
             start += 1
         while start < end and text[end - 1] in _EDGES and not _closes_a_quote(text, start, end):
             end -= 1
-        for topic in ("", about):
-            lead, tail = language.before.get(topic), language.after.get(topic)
-            if lead is not None and (match := lead.match(text, start, end)) is not None:
+        for topic in ("any", about):
+            if (match := language[f"before.{topic}"].match(text, start, end)) is not None:
                 start = match.end()
-            if tail is not None and (match := tail.search(text, start, end)) is not None:
+            if (match := language[f"after.{topic}"].search(text, start, end)) is not None:
                 end = match.start()
         if before == (start, end):
             break
@@ -123,20 +109,19 @@ def _closes_a_quote(text: str, start: int, end: int) -> bool:
     return text[end - 1] in '"”“»' and bool(re.search(r"[\"“„«]", text[start : end - 1]))
 
 
-def key_of(rule: Rule, match: re.Match[str], topic: Topic) -> str | None:
+def key_of(rule: Rule, groups: Mapping[str, str], topic: Topic) -> str | None:
     """Return the statement's key (one statement at a time has it): that of its rule, else that of
     its topic.
     """
     if rule.key is None:
         return topic.key
-    return rule.key.format(**_groups(match)).strip().lower() or None
+    return rule.key.format(**groups).strip().lower() or None
 
 
-def content_of(rule: Rule, match: re.Match[str], value: str, language: Language) -> str:
+def content_of(rule: Rule, groups: Mapping[str, str], value: str, language: Language) -> str:
     """Return the statement as a sentence that can be read alone."""
-    if rule.about == "remember" and language.own_words.search(value):
-        return language.asked_to_keep.format(value=value)
-    groups = _groups(match)
+    if rule.about == "remember" and language["own_words"].search(value):
+        return language.text("asked_to_keep").format(value=value)
     said = groups.get("phrase", "") or value
     old = groups["value"]
     if value not in said:
@@ -146,14 +131,6 @@ def content_of(rule: Rule, match: re.Match[str], value: str, language: Language)
     return content[:1].upper() + content[1:]
 
 
-def _groups(match: re.Match[str]) -> dict[str, str]:
-    return {name: (group or "").strip() for name, group in match.groupdict().items()}
-
-
-#: The supported languages by code.
-LANGUAGES: Final[dict[str, Language]] = {
-    language.code: language for language in (ENGLISH, GERMAN, SPANISH, FRENCH)
-}
 #: The most statements of one message; longer texts are pasted, not said.
 MOST_STATEMENTS: Final = 32
 #: The most clauses of one sentence.
@@ -174,17 +151,11 @@ def extract(
     `language`, all supported languages are tried; an unsupported one finds nothing. ``earlier`` are
     the user's messages before it, oldest first: a game in which the user plays somebody goes on.
     """
-    wanted = (
-        LANGUAGES.values()
-        if language is None
-        else [LANGUAGES[language]]
-        if language in LANGUAGES
-        else []
-    )
+    wanted = (one for one in LANGUAGES if language in (None, one))
     start = readable_text(in_own_words(text, earlier))
     found: dict[tuple[str, str], Statement] = {}
-    for one in wanted:
-        if one.hint.search(start):
+    for one in map(language_of, wanted):
+        if one["hint"].search(start):
             for stated in _read(start, one):
                 if stated.about != "origin" or all(one.about != "origin" for one in found.values()):
                     found.setdefault((stated.about, stated.value.casefold()), stated)
@@ -199,43 +170,41 @@ def in_own_words(text: str, earlier: Sequence[str]) -> str:
     """Return a message without what its user plays or passes on since an earlier message; places do
     not change.
     """
-    frames = [language.frames for language in LANGUAGES.values() if language.frames is not None]
+    frames = [*map(language_of, LANGUAGES)]
     plays = announced = False
     for before in [*earlier[-LONGEST_GAME:]]:
         start = readable_text(before)
-        announced = any(one.announced.search(start) is not None for one in frames)
-        if plays and any(one.over.search(start) is not None for one in frames):
+        announced = any(one["announced"].search(start) is not None for one in frames)
+        if plays and any(one["over"].search(start) is not None for one in frames):
             plays = False
-        plays = plays or any(one.play.search(start) is not None for one in frames)
+        plays = plays or any(one["play"].search(start) is not None for one in frames)
     if not (plays or announced):
         return text
     over = [
-        match.end() for one in frames if (match := one.over.search(readable_text(text))) is not None
+        match.end()
+        for one in frames
+        if (match := one["over"].search(readable_text(text))) is not None
     ]
     own = min(over) if plays and over else len(text)
     return " " * own + text[own:]
 
 
-@lru_cache(maxsize=16)
-def _rules(code: str, small: bool) -> tuple[CompiledRule, ...]:
-    return compile_rules(LANGUAGES[code], small=small)
-
-
 def _read(text: str, language: Language) -> Iterator[Statement]:
     masked = mask_quoted(text)
-    if language.made_up.search(masked) or language.ironic_text.search(text):
+    if language["made_up"].search(masked) or language["ironic_text"].search(text):
         return
-    frame = language.frame.search(masked)
+    frame = language["frame"].search(masked)
     end = min(len(masked) if frame is None else frame.start(), letter_start(masked))
     small = not any(letter.isupper() for letter in re.sub(r"\bI\b", "", masked))
     before: Sentence | None = None
-    for sentence in sentences(masked[:end], language.abbreviations):
-        if before is not None and language.points_back.match(sentence.text):
+    rules = language.small_rules if small else language.rules
+    for sentence in sentences(masked[:end], language.listed("abbreviations")):
+        if before is not None and language["points_back"].match(sentence.text):
             sentence = _join_sentences(before, sentence, masked)
         before = sentence
         colon = speech_colon(sentence.text, language)
         said = Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None)
-        yield from _SentenceReader(text, said, language, _rules(language.code, small)).statements()
+        yield from _SentenceReader(text, said, language, rules).statements()
         if colon is not None:
             return
 
@@ -249,7 +218,7 @@ def _join_sentences(before: Sentence, sentence: Sentence, text: str) -> Sentence
 def speech_colon(text: str, language: Language) -> int | None:
     """Return the index of a colon after which the text is somebody else's."""
     for colon in re.finditer(r":(?=\s|$|\ue000)", text):
-        if language.speech.search(text, 0, colon.start()):
+        if language["speech"].search(text, 0, colon.start()):
             return colon.start()
     return None
 
@@ -261,16 +230,21 @@ class _SentenceReader:
     whole: str
     sentence: Sentence
     language: Language
-    rules: tuple[CompiledRule, ...]
+    rules: tuple[Rule, ...]
     #: The subject of the last statement, and its end.
     subject: str | None = None
     end: int = 0
 
+    @property
+    def _shown(self) -> str:
+        """The sentence with its quotations."""
+        return self.whole[self.sentence.start : self.sentence.start + len(self.sentence.text)]
+
     def statements(self) -> Iterator[Statement]:
         text = self.sentence.text
-        if self.language.ironic.search(text):
+        if self.language["ironic"].search(text):
             return
-        unreal = self.language.unreal.search(text)
+        unreal = self.language["unreal"].search(text)
         limit = len(text) if unreal is None else unreal.start()
         for place in self._places():
             if place > limit:
@@ -284,7 +258,7 @@ class _SentenceReader:
         that it names.
         """
         for one in self.rules:
-            if one.rule.anywhere and not self._is_excluded(one):
+            if one.anywhere and not self._is_excluded(one):
                 for match in one.full.finditer(self.sentence.text, 0, limit):
                     yield from self._statements_of(one, match)
 
@@ -292,9 +266,9 @@ class _SentenceReader:
         """Yield the indices at which clauses begin."""
         text = self.sentence.text
         seen = set()
-        for boundary in [None, *self.language.boundary.finditer(text)][:_MOST_CLAUSES]:
+        for boundary in [None, *self.language["boundary"].finditer(text)][:_MOST_CLAUSES]:
             place = 0 if boundary is None else boundary.end()
-            lead = self.language.leads.match(text, place)
+            lead = self.language["leads"].match(text, place)
             for start in (place, place if lead is None else lead.end()):
                 if start not in seen and start < len(text):
                     seen.add(start)
@@ -302,7 +276,7 @@ class _SentenceReader:
 
     def _clause(self, place: int) -> Iterator[Statement]:
         for one in self.rules:
-            if one.rule.anywhere:
+            if one.anywhere:
                 continue
             match = one.full.match(self.sentence.text, place) or self._match_without_subject(
                 one, place
@@ -311,81 +285,77 @@ class _SentenceReader:
                 continue
             stated = self._inside_remember(one, match) or list(self._statements_of(one, match))
             if stated:
-                self.subject = one.rule.subject or (
-                    self.language.oneself if one.rule.about in _OF_ONESELF else ""
+                self.subject = one.subject or (
+                    self.language.text("oneself") if one.about in _OF_ONESELF else ""
                 )
                 yield from stated
                 return
 
-    def _match_without_subject(self, one: CompiledRule, place: int) -> re.Match[str] | None:
+    def _match_without_subject(self, one: Rule, place: int) -> re.Match[str] | None:
         """Match a rule without its subject if the previous clause had this subject: "I'm vegan and
         live in Graz".
         """
         if self.subject is None or place == 0:
             return None
         between = self.sentence.text[self.end : place]
-        subject = one.rule.subject
-        shares = (
-            subject == self.subject
-            and subject in self.language.shared
-            and len(between.strip()) <= _AND
-        )
-        carries = subject == self.language.carried and self.language.others.search(between) is None
-        return one.short.match(self.sentence.text, place) if shares or carries else None
+        if one.subject == self.language.text("carried"):
+            same = self.language["others"].search(between) is None
+        else:
+            same = one.subject == self.subject and len(between.strip()) <= _AND
+        return one.short.match(self.sentence.text, place) if same else None
 
-    def _inside_remember(self, one: CompiledRule, match: re.Match[str]) -> list[Statement]:
+    def _inside_remember(self, one: Rule, match: re.Match[str]) -> list[Statement]:
         """Return the statements inside "remember that …": "remember that I'm vegan" states a
         diet.
         """
-        return list(self._clause(match.start("value"))) if one.rule.about == "remember" else []
+        return list(self._clause(match.start("value"))) if one.about == "remember" else []
 
-    def _is_asked(self, match: re.Match[str], one: CompiledRule) -> bool:
+    def _is_asked(self, match: re.Match[str], one: Rule) -> bool:
         """True if the sentence asks whether the statement is true."""
-        if not self.sentence.asks or one.rule.asked:
+        if not self.sentence.asks or one.asked:
             return False
         text = self.sentence.text
-        goes_on = self.language.goes_on.search(text, match.end("value")) is not None
-        explains = self.language.explains.search(text, 0, match.start()) is not None
-        return not (goes_on or explains) or self.language.tag.search(text) is not None
+        goes_on = self.language["goes_on"].search(text, match.end("value")) is not None
+        explains = self.language["explains"].search(text, 0, match.start()) is not None
+        return not (goes_on or explains) or self.language["tag"].search(text) is not None
 
-    def _is_excluded(self, one: CompiledRule) -> bool:
-        unless = self.language.unless.get(one.rule.about)
-        return unless is not None and unless.search(self.sentence.text) is not None
+    def _is_excluded(self, one: Rule) -> bool:
+        return self.language[f"unless.{one.about}"].search(self.sentence.text) is not None
 
-    def _statements_of(self, one: CompiledRule, match: re.Match[str]) -> Iterator[Statement]:
-        text, rule = self.sentence.text, one.rule
+    def _statements_of(self, rule: Rule, match: re.Match[str]) -> Iterator[Statement]:
+        text = self.sentence.text
         start, end = match.span("value")
         if start < 0:
             return
-        if rule.reach is Reach.LIST:
+        if rule.reach == "list":
             spans = list_spans(
-                text, start, self.language, self.language.shared_tail.search(text, match.start())
+                text, start, self.language, self.language["shared_tail"].search(text, match.start())
             )
-        elif rule.reach is Reach.PHRASE:
+        elif rule.reach == "one":
             spans = [(start, phrase_end(text, start, self.language))]
-        elif rule.reach is Reach.CLAUSE:
+        elif rule.reach == "all":
             spans = [(start, len(text))]
         else:
             spans = [(start, end)]
-        if len(spans) == 1 and (slip := self.language.slip.match(text, spans[0][1])) is not None:
+        if len(spans) == 1 and (slip := self.language["slip"].match(text, spans[0][1])) is not None:
             spans = [slip.span("value")]
-        listed = self.language.listed.get(rule.about)
+        listed = self.language[f"listed.{rule.about}"]
         for place, span in enumerate(spans):
             said = self._value(rule.about, span)
             if (
                 said is None
                 or self._is_denied(rule.about, said)
-                or (place and listed is not None and listed.match(said.value) is None)
+                or (place and listed is not NEVER and listed.match(said.value) is None)
             ):
                 return
             self.end = max(self.end, span[1], match.end())
-            yield self._statement(one, match, said)
+            yield self._statement(rule, match, said)
 
     def _is_denied(self, about: str, said: ValueSpan) -> bool:
         """True if words after a value deny it; topics that are negations themselves are said with
         such words.
         """
-        denied = self.language.denied.match(self.sentence.text, said.end)
+        denied = self.language["denied"].match(self.sentence.text, said.end)
         return denied is not None and about not in (
             "dislikes",
             "allergies",
@@ -396,28 +366,27 @@ class _SentenceReader:
 
     def _value(self, about: str, span: tuple[int, int]) -> ValueSpan | None:
         """Return the trimmed value; None if it is not acceptable."""
-        shown = self.whole[self.sentence.start : self.sentence.start + len(self.sentence.text)]
-        start, end = trim(shown, span, about, self.language)
-        value = shown[start:end]
-        for topic in ("", about):
-            refused = self.language.refused.get(topic)
-            if refused is not None and refused.match(value):
-                return None
+        start, end = trim(self._shown, span, about, self.language)
+        value = self._shown[start:end]
+        if any(self.language[f"refused.{topic}"].match(value) for topic in ("any", about)):
+            return None
         return (
             ValueSpan(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
         )
 
-    def _statement(self, one: CompiledRule, match: re.Match[str], said: ValueSpan) -> Statement:
-        rule, offset = one.rule, self.sentence.start
-        times = self.language.times.match(self.sentence.text, said.end)
+    def _statement(self, rule: Rule, match: re.Match[str], said: ValueSpan) -> Statement:
+        offset = self.sentence.start
+        times = self.language["times"].match(self.sentence.text, said.end)
         when = {} if times is None else times.groupdict()
         topic = TOPICS[rule.about]
-        key = key_of(rule, match, topic)
+        places = {name: match.span(name) for name in match.groupdict()}
+        groups = {name: self._shown[slice(*place)].strip() for name, place in places.items()}
+        key = key_of(rule, groups, topic)
         return Statement(
             about=rule.about,
             kind=topic.kind,
             value=said.value,
-            content=content_of(rule, match, said.value, self.language),
+            content=content_of(rule, groups, said.value, self.language),
             key=key,
             cardinality=Cardinality.MANY if key is None else Cardinality.ONE,
             span=(offset + match.start(), offset + max(said.end, match.start())),

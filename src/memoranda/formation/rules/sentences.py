@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from memoranda.formation.rules.patterns import language_of
+
 #: The most characters of a text that are read; people introduce themselves near its beginning.
 MOST_CHARACTERS: Final = 20_000
 #: Longer text without a full stop is pasted or hostile, and is skipped.
@@ -36,13 +38,6 @@ _PASTED_LINE: Final = re.compile(
 #: What follows "she wrote: >" in a line.
 _PASTED: Final = re.compile(r"(?<=:)[ ]*>[^\n]*")
 _CODE: Final = re.compile(r"[{}\\<>=|]|\(\)|;[ ]*$|//")
-#: The first line of a letter that somebody else wrote, after the user's own words.
-_LETTER: Final = re.compile(
-    r"\n[ \t>*]*(?:dear|sehr geehrte[rs]?|liebe[rs]?|estimad[oa]s?|querid[oa]s?|apreciad[oa]s?|ch[eè]re?s?|bonjour|bonsoir|hola|hallo|hello|hi)"
-    r"(?: [^\n,.!?]{1,60})?,|\A[ \t]*(?:dear|sehr geehrte[rs]?|estimad[oa]s?|madame, monsieur)\b(?! (?:ai|assistant|chatgpt|bot|team|all))[^\n,.!?]{0,60},"
-    r"|\n[ \t]*(?:>|-{3,}[ ]*(?:original|forwarded|urspr))",
-    re.IGNORECASE,
-)
 _END: Final = re.compile(r"[.!?…]+[)\]'" + MASK + r"]*(?=\s|$)|\n")
 
 
@@ -80,7 +75,7 @@ def letter_start(masked: str) -> int:
     """Return the index at which somebody else's letter begins in a message; the message's length if
     there is none.
     """
-    letter = _LETTER.search(masked)
+    letter = language_of("all")["replies.letter"].search(masked)
     return len(masked) if letter is None else letter.start()
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from memoranda.formation.rules.grammar import TOPICS, Ending, Language, TakingBack
-from memoranda.formation.rules.matcher import LANGUAGES, in_own_words, speech_colon
+from memoranda.formation.rules.matcher import in_own_words, speech_colon
+from memoranda.formation.rules.patterns import LANGUAGES, Ending, Language, language_of
 from memoranda.formation.rules.sentences import (
     Sentence,
     letter_start,
@@ -18,6 +18,7 @@ from memoranda.formation.rules.sentences import (
     readable_text,
     sentences,
 )
+from memoranda.formation.rules.statements import TOPICS
 
 #: The most endings of one message; longer texts are pasted, not said.
 _MOST: Final = 16
@@ -56,13 +57,14 @@ def may_take_back(text: str, earlier: Sequence[str] = ()) -> bool:
     """True if a message has words that take something back, if there is something that they
     name.
     """
-    for sentence, language, ways in _own_sentences(text, earlier):
+    for sentence, language in _own_sentences(text, earlier):
         limit = _limit(sentence, language)
         if any(
-            next(_cues(sentence, ending, ways, limit), None) is not None for ending in ways.endings
+            next(_cues(sentence, ending, language, limit), None) is not None
+            for ending in language.endings
         ):
             return True
-        if any(one.search(sentence.text, 0, limit) is not None for one in ways.instead):
+        if any(one.search(sentence.text, 0, limit) is not None for one in language.instead):
             return True
     return False
 
@@ -72,8 +74,8 @@ def taken_back(text: str, known: Sequence[Known], *, earlier: Sequence[str] = ()
     user's messages before it.
     """
     found: dict[Hashable, Denial] = {}
-    for sentence, language, ways in _own_sentences(text, earlier):
-        for denial in _denials(sentence, known, language, ways):
+    for sentence, language in _own_sentences(text, earlier):
+        for denial in _denials(sentence, known, language):
             kept = found.get(denial.known.id)
             if kept is None or (denial.instead and not kept.instead):
                 found[denial.known.id] = denial
@@ -82,56 +84,50 @@ def taken_back(text: str, known: Sequence[Known], *, earlier: Sequence[str] = ()
     return [*found.values()]
 
 
-def _own_sentences(
-    text: str, earlier: Sequence[str]
-) -> Iterator[tuple[Sentence, Language, TakingBack]]:
+def _own_sentences(text: str, earlier: Sequence[str]) -> Iterator[tuple[Sentence, Language]]:
     """Yield the sentences in which the user speaks for themselves, with each language whose words
     they have.
     """
     start = readable_text(in_own_words(text, earlier))
     masked = mask_quoted(start)
-    for language in LANGUAGES.values():
-        ways = language.taking_back
-        if ways is None or language.made_up.search(masked) or language.ironic_text.search(start):
+    for language in map(language_of, LANGUAGES):
+        if language["made_up"].search(masked) or language["ironic_text"].search(start):
             continue
-        frame = language.frame.search(masked)
+        frame = language["frame"].search(masked)
         own = masked if frame is None else masked[: frame.start()]
         for sentence in islice(
-            sentences(own[: letter_start(own)], language.abbreviations), _MOST_SENTENCES
+            sentences(own[: letter_start(own)], language.listed("abbreviations")), _MOST_SENTENCES
         ):
             colon = speech_colon(sentence.text, language)
             yield (
                 Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None),
                 language,
-                ways,
             )
             if colon is not None:
                 break
 
 
 def _limit(sentence: Sentence, language: Language) -> int:
-    unreal = language.unreal.search(sentence.text)
+    unreal = language["unreal"].search(sentence.text)
     return len(sentence.text) if unreal is None else unreal.start()
 
 
-def _denials(
-    sentence: Sentence, known: Sequence[Known], language: Language, ways: TakingBack
-) -> Iterator[Denial]:
+def _denials(sentence: Sentence, known: Sequence[Known], language: Language) -> Iterator[Denial]:
     limit = _limit(sentence, language)
     before = [one for one in known if one.end <= sentence.start or one.end < 0]
-    for ending in ways.endings:
-        for cue in _cues(sentence, ending, ways, limit):
+    for ending in language.endings:
+        for cue in _cues(sentence, ending, language, limit):
             span = (sentence.start + cue.start(), sentence.start + cue.end())
-            for one in _ended(sentence.text, ending, before, ways):
+            for one in _ended(sentence.text, ending, before, language):
                 yield Denial(one, span)
             break
-    for correction in ways.instead:
+    for correction in language.instead:
         for match in correction.finditer(sentence.text, 0, limit):
-            yield from _corrected(match, sentence, before, language, ways)
+            yield from _corrected(match, sentence, before, language)
 
 
 def _cues(
-    sentence: Sentence, ending: Ending, ways: TakingBack, limit: int
+    sentence: Sentence, ending: Ending, language: Language, limit: int
 ) -> Iterator[re.Match[str]]:
     """Yield the places where an ending is said by the user and of the user."""
     text = sentence.text
@@ -140,32 +136,27 @@ def _cues(
         rest = _CLAUSE.search(text, cue.end())
         if sentence.asks and not ending.asked and rest is None:
             continue
-        if ending.of_others or ways.others.match(text[begin : cue.end()].lstrip()) is None:
+        clause = text[begin : cue.end()].lstrip()
+        if ending.others or language["somebody_else"].match(clause) is None:
             yield cue
 
 
-def _ended(text: str, ending: Ending, known: Iterable[Known], ways: TakingBack) -> list[Known]:
+def _ended(text: str, ending: Ending, known: Iterable[Known], language: Language) -> list[Known]:
     """Return the statements that an ending ends: those that the sentence names, else all if it may
     name none.
     """
     of_topic = [
-        one
-        for one in known
-        if one.about in ending.topics and (ending.values is None or ending.values.search(one.value))
+        one for one in known if one.about in ending.topics and ending.values.search(one.value)
     ]
-    said = words(text)
-    named = [one for one in of_topic if _is_named(one.value, said, ways.small)]
-    return named if named or ending.named else of_topic
+    said, small = words(text), language.listed("small")
+    named = [one for one in of_topic if _is_named(one.value, said, small)]
+    return of_topic if ending.all and not named else named
 
 
 def _corrected(
-    match: re.Match[str],
-    sentence: Sentence,
-    known: Iterable[Known],
-    language: Language,
-    ways: TakingBack,
+    match: re.Match[str], sentence: Sentence, known: Iterable[Known], language: Language
 ) -> Iterator[Denial]:
-    old, new = words(match["old"]) - ways.small, match["new"].strip(" ,.")
+    old, new = words(match["old"]) - language.listed("small"), match["new"].strip(" ,.")
     for one in known:
         topic = TOPICS.get(one.about)
         if topic is not None and topic.key is not None and old and old <= words(one.value):
@@ -212,7 +203,7 @@ def opposed(about: str, value: str, known: Iterable[Known]) -> list[Known]:
 
 def _content(about: str, value: str, language: Language) -> str:
     """Return the sentence that a language has for a value of a topic."""
-    for one in (language, LANGUAGES["en"]):
+    for one in (language, language_of("en")):
         for rule in one.rules:
             if rule.about == about and rule.content.endswith("{value}"):
                 return rule.content.format(value=value)
