@@ -301,6 +301,7 @@ PLAY = "Let's role play: you're the waiter and I'm a customer."
         ([PLAY, "End of the game, thanks."], "I'm allergic to fish.", ["fish"]),
         (["Write a bio for my colleague Jim."], "I'm 45 and I love golf.", []),
         (["I'll paste a letter from my tenant."], "I live in Leeds.", []),
+        (["I'll paste a letter from my tenant.", "Dear Sir!"], "I live in Leeds.", ["Leeds"]),
         (["Act as my trainer."], "I love golf.", ["golf"]),
         (["You're a lifesaver, I'm so glad."], "I love golf.", ["golf"]),
     ],

@@ -170,23 +170,21 @@ def in_own_words(text: str, earlier: Sequence[str]) -> str:
     """Return a message without what its user plays or passes on since an earlier message; places do
     not change.
     """
-    frames = [*map(language_of, LANGUAGES)]
-    plays = announced = False
-    for before in [*earlier[-LONGEST_GAME:]]:
-        start = readable_text(before)
-        announced = any(one["announced"].search(start) is not None for one in frames)
-        if plays and any(one["over"].search(start) is not None for one in frames):
-            plays = False
-        plays = plays or any(one["play"].search(start) is not None for one in frames)
-    if not (plays or announced):
+    recent = [readable_text(before) for before in earlier[-LONGEST_GAME:]]
+    plays = False
+    for before in recent:
+        plays = (plays and not _ends(before, "over")) or bool(_ends(before, "play"))
+    if not plays and not (recent and _ends(recent[-1], "announced")):
         return text
-    over = [
-        match.end()
-        for one in frames
-        if (match := one["over"].search(readable_text(text))) is not None
-    ]
-    own = min(over) if plays and over else len(text)
+    over = _ends(readable_text(text), "over") if plays else []
+    own = min(over, default=len(text))
     return " " * own + text[own:]
+
+
+def _ends(text: str, name: str) -> list[int]:
+    """Return where each language first finds a pattern in a text."""
+    found = (language_of(code)[name].search(text) for code in LANGUAGES)
+    return [match.end() for match in found if match is not None]
 
 
 def _read(text: str, language: Language) -> Iterator[Statement]:
