@@ -47,6 +47,8 @@ NAMESAKES = (
     Owner(kind=OwnerKind.AGENT, id=ANN.id),
     Owner(kind=OwnerKind.GROUP, id=BEN.id),
     Owner(id="anna"),
+    Owner(tenant="other", id="annabel"),
+    Owner(kind=OwnerKind.GROUP, id="annabel"),
 )
 #: Whoever is erased in the end, and nobody else with them.
 ENDING = Owner(id="annabel")
@@ -143,8 +145,6 @@ async def _at_limits(pair: Pair, working: Working) -> None:
     ]
     await _write(pair, ANN, put_away, *brief)
     await _write(pair, ANN, c.Archive(put_away.memory.id, 1, "so"))
-    own = memory(FULL, "own")
-    await _write(pair, FULL, own, item(FULL, "x"))
     one_each = ROOMY.model_copy(
         update={
             "memories_per_owner": 1,
@@ -153,9 +153,22 @@ async def _at_limits(pair: Pair, working: Working) -> None:
             "at_capacity": "reject",
         }
     )
+    for owner in (Owner(tenant="other", id=FULL.id), Owner(kind=OwnerKind.GROUP, id=FULL.id)):
+        put_away = memory(owner, "put away")
+        by_agent = memory(owner, "own", agent="a")
+        await _write(pair, owner, put_away, by_agent, item(owner, "z", 1.0))
+        await _write(pair, owner, c.Archive(put_away.memory.id, 1, "so"))
+    own = memory(FULL, "own")
+    first = (own, item(FULL, "x"))
+    one_of_an_agent = ROOMY.model_copy(update={"memories_per_agent": 1, "at_capacity": "reject"})
+    by_agent = memory(FULL, "by an agent", agent="a")
     more = (memory(FULL, "one more"), item(FULL, "y"), c.Archive(own.memory.id, 1, "so"))
-    for change in more:
-        batch = c.Batch(FULL, WHOLE, Actor(), later, (change,), one_each)
+    for changes, limits in (
+        (first, one_each),
+        ((by_agent,), one_of_an_agent),
+        *(((one,), one_each) for one in more),
+    ):
+        batch = c.Batch(FULL, WHOLE, Actor(), later, changes, limits)
         await pair.same(partial(apply, batch))
 
 
