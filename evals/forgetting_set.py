@@ -11,7 +11,8 @@ are neighbours in a sentence that has to go.
 
 The set ``parts`` has two facts in a sentence, lists, parts of words, spellings of numbers, people
 with the same value, and earlier values: there ``keep`` stands in the same sentence too, and
-``earlier`` are statements of the same key, told with the label ``earlier``.
+``earlier`` are statements of the same key, told with the label ``earlier``. ``second`` is a further
+set of the same kinds and form, written before its author had seen the code.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ from typing import Any, Final
 
 HALVES: Final = ("dev", "held")
 LABELS: Final = ("letter", "paraphrase")
-#: The sets, by the beginnings of their files' names, and the label that only one of them has.
-SETS: Final = {"whole": "forgetting", "parts": "forgetting_parts"}
+#: The sets, by the beginnings of their files' names, and the label that the first of them has not.
+SETS: Final = {
+    "whole": "forgetting",
+    "parts": "forgetting_parts",
+    "second": "forgetting_second",
+}
 EARLIER: Final = "earlier"
 #: Where a fact is told.
 PLACES: Final = ("message", "summary", "episode", "memory", "profile")

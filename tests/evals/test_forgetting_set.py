@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pytest
+
 from evals.forgetting_set import (
     HALVES,
     LABELS,
@@ -157,9 +159,12 @@ def test_both_halves_have_as_many_facts_of_each_language_and_the_set_as_many_of_
     assert set(counts(CASES)["kinds"].values()) == {6}
 
 
-def test_the_set_of_parts_has_each_label_in_its_text_and_earlier_values_of_the_same_key():
-    cases = read("dev", "parts")
-    assert len({case["id"] for case in cases}) == len(cases) == 40
+@pytest.mark.parametrize(("set_", "facts"), [("parts", 40), ("second", 30)])
+def test_a_set_of_parts_has_each_label_in_its_text_and_earlier_values_of_the_same_key(
+    set_: str, facts: int
+):
+    cases = read("dev", set_)
+    assert len({case["id"] for case in cases}) == len(cases) == facts
     for case in cases:
         assert set(case) - {"summary", "episode", "earlier"} == _FIELDS
         assert all(tell["text"] in text for _, tell, text in tellings(case))
