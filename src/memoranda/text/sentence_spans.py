@@ -41,9 +41,13 @@ _JOIN: Final = expression(
 #: What joins the parts of a sentence and the items of a list, which cannot all stand alone.
 _PARTS: Final = expression(
     r"\s*;\s*|,\s+(?:(?:and|but|und|aber|sowie|y|e|pero|et|mais|puis|ma|mas|en|maar)\s+)?|\s+(?:and|but|und|aber|y|e|pero|et|mais|ma|mas|because|weil|porque|parce que)\s+"
-    r"|\s+[–—-]\s+|:\s+(?!\W)",
+    r"|\s+[–—-]\s+|:\s+[\"“„«]?(?!\W)",
     re.IGNORECASE,
 )
+#: The sign of a point in a list, and an opening quotation mark: they stay before what is cut.
+_LEAD: Final = expression(r"(?:(?:[-*•‣·–—]|\d{1,2}[.)])\s+)?[\"“„«]?(?=\w)")
+_MARKS: Final = '"“”„«»'
+_CLOSING: Final = expression(rf"[.!?…]*[{_MARKS}]")
 _CELL: Final = expression(r"[^|\n]*[^|\s][^|\n]*")
 _JOINING: Final = expression(
     r"[,;–—-]|\b(?:and|but|so|or|und|aber|oder|denn|y|e|pero|et|mais|ou)\b", re.IGNORECASE
@@ -107,8 +111,10 @@ def part_places(text: str, sentence: Place) -> list[Place]:
     """Return the places of the parts of a sentence between commas, conjunctions and the like, each
     up to where the next begins.
     """
-    joins = [join.end() for join in _PARTS.finditer(text, *sentence) if join.start() > sentence[0]]
-    return list(pairwise([sentence[0], *(end for end in joins if end < sentence[1]), sentence[1]]))
+    lead = _LEAD.match(text, *sentence)
+    start = lead.end() if lead else sentence[0]
+    joins = [join.end() for join in _PARTS.finditer(text, *sentence) if join.start() > start]
+    return list(pairwise([start, *(end for end in joins if end < sentence[1]), sentence[1]]))
 
 
 def clause_places(text: str, sentence: Place) -> list[Place]:
@@ -141,6 +147,17 @@ def cut_parts(text: str, sentence: Place, first: Place, last: Place) -> Place:
     start = next((join.start() for join in joins if join.end() == first[0]), first[0])
     closing = len(text[: last[1]]) - len(text[: last[1]].rstrip(".!?…。！？\"'”’»)]"))
     return (start, last[1] - closing)
+
+
+def with_marks(text: str, place: Place) -> Place:
+    """Return a place with the quotation mark beside it if it has only one of the two."""
+    start, end = place
+    if sum(sign in _MARKS for sign in text[start:end]) % 2:
+        if start and text[start - 1] in _MARKS:
+            return (start - 1, end)
+        if closing := _CLOSING.match(text, end):
+            return (start, closing.end())
+    return place
 
 
 def with_white_space(text: str, place: Place) -> Place:

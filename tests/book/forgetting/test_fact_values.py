@@ -53,6 +53,25 @@ def left_of(text: str, content: str, *others: str, repeats: bool = True) -> str:
         ("Es vegano", "vegana"),
         ("Wears shoe size 43", "shoe size: 43"),
         ("Speaks German at level B2", "the B2"),
+        ("Hat am 3. Mai Geburtstag", "am dritten Mai · 03.05."),
+        ("Wedding is on 14 September", "the fourteenth of September · September fourteenth"),
+        ("Was born on the third of May", "3 May · 3.5."),
+        ("Su cita es el 21 de noviembre", "veintiuno de noviembre · el 21/11"),
+        ("Rendez-vous le 1er juin", "le premier juin"),
+        ("Owes 1.5 million dollars", "$1.5M · 1,500,000 dollars · 1.5 million"),
+        ("Hat 2 Millionen Euro", "2 Mio. Euro · zwei Millionen · €2m · 2.000.000 Euro"),
+        ("Earns 65k a year", "65,000 euros · sixty-five thousand"),
+        ("IBAN is DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
+        ("License plate is M-AB 1234", "MAB1234 · M AB 1234"),
+        ("Pèse 92 kilos", "À 92 kg · quatre-vingt-douze kilos"),
+        ("Ist 1988 geboren", "Jahrgang 1988"),
+        ("Is training for the Berlin marathon", "the Berlin race"),
+        ("Lives in Turin", "Turin"),
+        ("Likes milk", "the milk"),
+        ("Favourite colour is turquoise", "something turquoise"),
+        ("Est intolérante au lactose", "sans lactose"),
+        ("Is married to Will", "Will's tie · Will is late · your husband Will"),
+        ("Lives in the US", "US taxes"),
     ],
 )
 def test_a_value_is_held_in_each_of_its_spellings(content: str, text: str) -> None:
@@ -114,6 +133,13 @@ def test_a_quick_look_misses_no_spelling_of_a_number(number: int, text: str) -> 
         ("Sister is called Ann", "Hannah · annual · Anna · Ann Lee · Ann-Kathrin · Mary-Ann"),
         ("Lives in Rome", "Romeo · Roman"),
         ("Pesa 71 kilos", "muelle 71 · 17 kilos"),
+        ("Tiene 45 años", "45 minutos · 45 páginas"),
+        ("Hat am 3. Mai Geburtstag", "dreizehnten Mai · am 30. Mai"),
+        ("Is married to Will", "will it fit? · Will it fit?"),
+        ("Is married to Mark", "Mark my words. · Please mark it."),
+        ("Lives in the US", "Join us. · let us know"),
+        ("Habite à Nice", '"Nice to meet you", dit-il · It would be nice'),
+        ("Daughter is called Rose", "Prices rose · A rose is red"),
     ],
 )
 def test_what_only_looks_like_a_value_does_not_hold_it(content: str, text: str) -> None:
@@ -128,13 +154,55 @@ def test_what_only_looks_like_a_value_does_not_hold_it(content: str, text: str) 
         ("Earns 72,000 dollars", "- Pay: 72.000\n- Age: 38\n", "- Age: 38\n"),
         ("Earns 72,000 dollars", "| You | 72,000 | 38 |\n| Mia | 65,000 | 40 |", "| You |  | 38 |\n| Mia | 65,000 | 40 |"),
         ("Lives in Rome", "In Rome, where you live, the market has peppers.", "the market has peppers."),
-        ("Works at Kestrel", 'Draft: "Employed at Kestrel, since 2017 in York."', 'since 2017 in York."'),
+        ("Works at Kestrel", 'Draft: "Employed at Kestrel, since 2017 in York."', 'Draft: "since 2017 in York."'),
+        ("Is 38 years old", "At 38 years you are fit. Years ago the old route took 38 minutes.", "Years ago the old route took 38 minutes."),
+        ("Lives in Rome", "1. Paris, 9 euros\n2. Rome, 12 euros", "1. Paris, 9 euros\n2. 12 euros"),
+        ("Hat am 3. Mai Geburtstag", "3. Mai, wie immer, mit Kuchen und Kerzen.", "wie immer, mit Kuchen und Kerzen."),
+        ("Heißt Rosa", "Rosa, du wohnst am Fluss.", "du wohnst am Fluss."),
+        ("Wohnt in Rom", "Deine Schwester weiß, dass du in Rom wohnst.", "Deine Schwester weiß."),
+        ("Fille s'appelle Fleur", "Fleur est là et elle dessine une fleur par jour.", "elle dessine une fleur par jour."),
     ],
 )  # fmt: skip
 def test_what_the_assistant_repeats_loses_the_parts_with_the_value(
     content: str, text: str, left: str
 ) -> None:
     assert left_of(text, content) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('Tell them: "My address is in Rome, order 5518."', 'Tell them: "order 5518."'),
+        ('Tell them: "Order 5518, my address is in Rome."', 'Tell them: "Order 5518."'),
+        ('"In Rome, the tea is at four."', '"the tea is at four."'),
+        ('"I live in Rome", they say, "since May".', 'they say, "since May".'),
+        ('Use "Rome (home)" and "Paris (work)".', '"Paris (work)".'),
+        ('Put this in the letter to him: "I live in Rome."', "Put this in the letter to him"),
+    ],
+)
+def test_a_quotation_mark_beside_a_part_goes_with_it_only_if_its_partner_does(
+    text: str, left: str
+) -> None:
+    assert left_of(text, "Lives in Rome").strip() == left
+
+
+def test_somebody_elses_namesake_stays() -> None:
+    for content, text, left in (
+        ("Boss is called Sarah", "Your boss is Sarah. The neighbour Sarah has a dog.", "The neighbour Sarah has a dog."),
+        ("Fils Hugo est asthmatique", "Votre fils Hugo tousse. Le cousin Hugo fait du judo.", "Le cousin Hugo fait du judo."),
+        ("Dad has dementia", "Dad has dementia. The neighbour's dad has dementia.", "The neighbour's dad has dementia."),
+        ("Es abogado", "Siendo abogado, lo sabes. Tu cuñado es abogado.", "Tu cuñado es abogado."),
+    ):  # fmt: skip
+        assert left_of(text, content).strip() == left
+
+
+def test_a_summary_says_he_or_they_of_the_owner() -> None:
+    for content, text in (
+        ("Möchte 12 Kilo abnehmen", "Er möchte 12 Kilo abnehmen."),
+        ("Étudie à Rennes", "L'utilisatrice étudie à Rennes."),
+    ):
+        fact = fact_of([a_memory(content)], NAMES)
+        assert [why in TAKEN for _, why in cuts(fact, text, made=True)] == [True]
 
 
 def test_the_users_own_words_tell_a_value_beside_a_word_that_says_what_it_is() -> None:

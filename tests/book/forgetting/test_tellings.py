@@ -210,6 +210,12 @@ def test_a_text_that_is_json_stays_json() -> None:
     assert left == '[{"key": "home", "value": ""}, {"content": ""}, {"tea": "green"}]'
 
 
+def test_a_call_written_in_a_text_loses_the_string_alone() -> None:
+    said = '(move { "city": "Lisbon", "order": "5518" })'
+    found = [one.text for one in found_in(said, role="assistant") if one.to_the_letter]
+    assert found == ["Lisbon"]
+
+
 def test_nothing_is_found_in_texts_that_have_only_some_of_the_words() -> None:
     assert found_in("Lisbon is lovely. Where do you live?") == []
 

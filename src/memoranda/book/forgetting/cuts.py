@@ -10,14 +10,14 @@ from typing import Final
 
 from memoranda.book.forgetting.facts import (
     LEAST,
+    OF_PERSON,
     PERSON,
     Fact,
-    Words,
     holds,
     is_of_somebody_else,
     words_of,
 )
-from memoranda.book.forgetting.other_people import OWN, is_about_somebody_else
+from memoranda.book.forgetting.other_people import OWN, Words, is_about_somebody_else
 from memoranda.first_use import expression
 from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE
 from memoranda.text.sentence_spans import (
@@ -28,6 +28,7 @@ from memoranda.text.sentence_spans import (
     is_row,
     part_places,
     sentence_places,
+    with_marks,
     with_white_space,
     wrapped_places,
 )
@@ -44,7 +45,7 @@ _FIRST_PERSON: Final = expression(
     re.IGNORECASE,
 )
 #: What a summary calls the owner.
-_OF_OWNER: Final = expression(r"^(?:they|he|she|él|ella|il|elle|ils|elles)\b", re.IGNORECASE)
+_OF_OWNER: Final = expression(r"^(?:they|he|she|er|sie|él|ella|il|elle|ils|elles)\b", re.IGNORECASE)
 _ITS_OWNER: Final = expression(r"([^\W\d_][\w-]+)['’]s\b")
 
 
@@ -175,7 +176,7 @@ class _Sentence:
             if _touches(self._text, one, place)
             and not (
                 (fact.forms | fact.value.forms).isdisjoint(terms_in(self._words(at)))
-                and not fact.value.held_by(self._words(at))
+                and not fact.value.held_by(self._words(at), self._text)
             )
         ]
 
@@ -197,7 +198,7 @@ class _Sentence:
         spread over them.
         """
         value = self._fact.value
-        held = {at: value.held_by(self._words(at)) for at in range(len(self._parts))}
+        held = {at: value.held_by(self._words(at), self._text) for at in range(len(self._parts))}
         own = [at for at, much in held.items() if much and not self._is_of_somebody_else(at)]
         full = [at for at in own if held[at] >= 1]
         return full or (
@@ -211,7 +212,11 @@ class _Sentence:
         before it.
         """
         if self._fact.whom:
-            return self._is_of_owner(at)
+            words = self._words(at)
+            is_another = self._fact.whom.isdisjoint(terms_in(words)) or OF_PERSON.search(words)
+            return self._is_of_owner(at) or bool(
+                is_another and is_of_somebody_else(words, self._fact)
+            )
         for place in range(at, -1, -1):
             words = self._words(place)
             if place < at and _FIRST_PERSON.search(words):
@@ -295,7 +300,8 @@ class _Sentence:
             yield with_white_space(self._text, self._place)
             return
         for first, last in _runs(chosen):
-            yield cut_parts(self._text, self._place, self._parts[first], self._parts[last])
+            part = cut_parts(self._text, self._place, self._parts[first], self._parts[last])
+            yield with_marks(self._text, part)
 
     def _stays(self, chosen: Sequence[int]) -> bool:
         left = [self._words(at) for at in range(len(self._parts)) if at not in chosen]
@@ -342,9 +348,11 @@ def _without_joins_inside(
     parts: Sequence[Place], values: Sequence[Place], offset: int
 ) -> list[Place]:
     """Return the parts of a sentence as one where a number in words goes over the border between
-    them.
+    them, or over the beginning of the first.
     """
     joined: list[Place] = []
+    if any(first < parts[0][0] - offset < last for first, last in values):
+        parts = [(offset, parts[0][1]), *parts[1:]]
     for start, end in parts:
         at = start - offset
         if joined and any(first < at < last for first, last in values):
@@ -375,7 +383,7 @@ def _why(fact: Fact, sentence: str, beside: frozenset[int]) -> str:
     if fact.forms.isdisjoint(terms):
         return ""
     told = [words for words in fact.wordings if holds(words, terms | beside)]
-    if not told:
+    if not told or fact.value.is_in_other_units(sentence):
         return ""
     whole = [words for words in told if len(words) >= LEAST]
     if not whole:

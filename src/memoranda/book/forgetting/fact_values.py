@@ -6,181 +6,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache, cached_property
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final
 
-from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE
+from memoranda.book.forgetting.fact_numbers import Part, numbers_of, quantity
+from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE, Words, is_small
 from memoranda.first_use import expression
 from memoranda.formation.privacy.numerals import numbers_in_words, word_value
-from memoranda.language.words import table
 from memoranda.model.memories import Memory
-from memoranda.text.number_words import in_words
 from memoranda.text.scripts import folded
 from memoranda.text.similarity import terms_in, words_with_forms
 
-
-@cache
-def _months(month: int) -> str:
-    """Return the names of a month as a pattern."""
-    return "|".join(
-        name
-        for language in ("en", "de", "es", "fr")
-        for name in table(language, "months")[month - 1]
-    )
-
-
-_ORDINAL: Final = r"(?:st|nd|rd|th|er|\.)?"
-
-
-@cache
-def _dates(month: int) -> re.Pattern[str]:
-    """Return the pattern of the days of a month."""
-    names = _months(month)
-    return re.compile(
-        rf"(?<!\w)(?:(?P<day>\d{{1,2}}){_ORDINAL}\s+(?:of\s+|de\s+)?(?:{names})(?!\w)|(?:{names})\.?\s+(?:the\s+)?(?P<on>\d{{1,2}}){_ORDINAL}(?!\w))"
-        r"\.?(?:,?\s+(?:de\s+)?(?P<year>\d{4}))?",
-        re.IGNORECASE,
-    )
-
-
-_PHONE: Final = expression(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
-_NUMBER: Final = expression(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
-_SEPARATORS: Final = "[., \u00a0\u202f’']?"
-_FEWEST_DIGITS: Final = 3
-_WORD: Final = expression(r"[^\W\d_]{3,}")
-
-
-class Part(NamedTuple):
-    """One name, number or word of a value."""
-
-    weight: float
-    #: Of a number: its spellings.
-    spellings: re.Pattern[str] | None = None
-    #: Letters or digits one of which each spelling has.
-    hints: tuple[str, ...] = ("",)
-    is_date: bool = False
-    is_phone: bool = False
-    #: Of a word: the hashes of its forms.
-    forms: frozenset[int] = frozenset()
-    is_name: bool = False
-    #: The word before it that makes it another name, such as "new" in “New York”.
-    before: str = ""
-    #: Of a word that is no name: its letters without a last vowel, which may be another one
-    #: (“vegano”, “vegana”).
-    stem: str = ""
-
-    def is_bare_in(self, found: str) -> bool:
-        """True if the number was found in digits alone, as the number of a ticket or a bus may be
-        written.
-        """
-        return found.isdecimal() and not (self.is_date or self.is_phone)
-
-
-def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
-    """Yield the dates, telephone numbers and other numbers of a statement with their places, in
-    their order.
-    """
-    taken: list[tuple[Part, tuple[int, int]]] = []
-    for month in range(1, 13):
-        for found in _dates(month).finditer(said):
-            day = int(found["day"] or found["on"])
-            taken.append((Part(1.0, _date(day, month, found["year"]), is_date=True), found.span()))
-    for pattern, made in ((_PHONE, _phone), (_NUMBER, quantity)):
-        for found in pattern.finditer(said):
-            start, end = found.span()
-            inside = any(start < last and first < end for _, (first, last) in taken)
-            glued = said[start - 1 : start].isalpha() or said[end : end + 1].isalpha()
-            part = None if inside or glued else made(found[0])
-            if part is not None:
-                taken.append((part, found.span()))
-    return iter(sorted(taken, key=lambda one: one[1]))
-
-
-def _phone(written: str) -> Part | None:
-    digits = re.sub(r"\D", "", written)
-    if len(digits) < 7 or re.fullmatch(r"\d{1,3}(?: \d{3})+", written):
-        return None
-    gap = r"[\s()./-]*"
-    if written.startswith("+"):
-        # Where the code of the country ends is not known.
-        ways = [
-            rf"(?:\+?{gap.join(digits[:at])}{gap}(?:\(0\))?|\(?0){gap}{gap.join(digits[at:])}"
-            for at in (1, 2, 3)
-        ]
-        return Part(1.0, re.compile(rf"(?<![\w+])\(?(?:{'|'.join(ways)})(?!\d)"), is_phone=True)
-    bare = digits.lstrip("0")
-    return Part(
-        1.0,
-        re.compile(
-            rf"(?<![\w+])(?:\(?\+\d{{1,3}}\)?{gap}(?:\(0\))?|\(?0{{0,2}}){gap}{gap.join(bare)}(?!\d)"
-        ),
-        is_phone=True,
-    )
-
-
-def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
-    names, of = _months(month), r"\s*(?:of\s+|de\s+)?"
-    after = rf"(?:[\s,./-]*(?:de\s+)?{year})" if year else r"(?:[\s,./-]*(?:de\s+)?\d{4})"
-    optional = rf"{after}?" + (r"(?![\s,./-]*\d{4})" if year else "")
-    short = rf"(?:[./-](?:{year}|{year[2:]}))" if year else r"(?:[./-]\d{2,4})"
-    ways = [
-        rf"0?{day}{_ORDINAL}{of}(?:{names})(?!\w)\.?{optional}",
-        rf"(?:{names})\.?\s+(?:the\s+)?0?{day}{_ORDINAL}(?!\w){optional}",
-        *(
-            rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d)|(?![./-]?\d)\.?)"
-            for a, b in ((day, month), (month, day))
-        ),
-        rf"{year or r'[0-9]{4}'}-{month:02}-{day:02}",
-    ]
-    return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})", re.IGNORECASE)
-
-
-def quantity(written: str) -> Part:
-    """Return a number in its spellings: with and without separators, with “k”, and in words."""
-    grouped = re.fullmatch(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+", written)
-    whole, _, rest = (
-        (re.sub(r"\D", "", written), "", "")
-        if grouped
-        else written.replace(",", ".").partition(".")
-    )
-    digits = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", _SEPARATORS, whole)
-    number = int(whole)
-    ways = [
-        rf"{digits}[.,]{rest}0*"
-        if rest.strip("0")
-        else rf"{digits}(?:[.,](?:0{{1,2}}|-+))?(?![.,]\d)"
-    ]
-    if not rest.strip("0"):
-        ways += in_words(number)
-        if number >= 1000 and number % 100 == 0:
-            thousands, hundreds = divmod(number // 100, 10)
-            count = rf"{thousands}[.,]{hundreds}" if hundreds else str(thousands)
-            ways.append(rf"{count}(?:\s?k|[\s-](?:thousand|tausend|mil|mille))(?!\w)")
-    hints = (whole[: len(whole) % 3 or 3], *(_hint(way) for way in ways[1:]))
-    is_year = re.fullmatch(r"(?:19|20)\d\d", written) is not None
-    weight = 1.0 if len(whole + rest) >= _FEWEST_DIGITS and not is_year else 0.5
-    border = r"(?!\d|[.,:/]\d|-\d)(?:(?=(?:kg|km|cm|mg|g|m|h|°|k)\b)|(?!\w))"
-    spellings = re.compile(rf"(?<![\w.,:/#-])(?<!\d\s)(?:{'|'.join(ways)}){border}", re.IGNORECASE)
-    return Part(weight, spellings, hints)
-
-
-def _hint(way: str) -> str:
-    """Return letters that every spelling of a number in words has: the beginning of the last long
-    word in its pattern.
-    """
-    words = _WORD.findall(re.sub(r"\w\?", "", way))
-    return words[-1][:4].lower() if words else ""
-
-
 _PERSON: Final = expression(PEOPLE, re.IGNORECASE)
-#: Words that many facts have: what is done with a value, and its units.
+#: Words that many facts have, without accents: what is done with a value, and its units; short
+#: ones only whole, or they would begin names, as "be" does Berlin.
 _COMMON: Final = expression(
-    r"(?:(?:dis)?li(?:v|k)e|hate|enjoy|avoid|living|work|employ|job|earn|make|take|use|ha[sd]|have|was|is|be|born|call|named?|play|love|speak|prefer|allerg|pay|paid|weigh|own|owe|drive|wear"
-    r"|bought|number|size|level|type|kind|plan|study|studi|married|engaged|user|currently|new|fluent|home|partner|old|age|once|about|from|since"
-    r"|wohn|leb|arbeit|verdien|heiß|ist|spiel|nutz|mag|hat|fähr|trägt|zahl|wieg|gebor|nummer|größe|stuf|neu|seit|verheirat"
-    r"|vive|trabaj|gan|llam|tien|es|usa|habl|gust|pag|pes|estudi|conduc|cumpl|númer|talla|nivel|casad|nació|nueva?|desde|su|sus|tu|mi"
-    r"|habit|travaill|gagn|appel|pren|pai|parl|aim|ment|condui|numéro|taille|niveau|mari|né|née|est|son|sa|ses|depuis)\w{0,4}",
+    r"(?:hate|enjoy|avoid|work|employ|earn|make|take|have|born|call|name|play|love|speak|prefer|allerg|weigh|drive|wear"
+    r"|bought|number|size|level|type|kind|study|studi|married|engaged|user|currently|fluent|home|partner|about|from|since"
+    r"|wohn|arbeit|verdien|heiß|spiel|nutz|fahr|trag|zahl|wieg|gebor|nummer|große|stuf|verheirat"
+    r"|vive|trabaj|llam|tien|habl|gust|estudi|conduc|cumpl|numer|talla|nivel|casad|nacio|nuev|desde"
+    r"|habit|travaill|gagn|appel|parl|condui|taille|niveau|depuis|intoleran|unvertrag|sufr|padec|souffr|colec|apre?nd|quier|pratiq|practic)\w{0,4}"
+    r"|(?:dis)?li[vk](?:e[sd]?|ing)|jobs?|us(?:e[sd]?|ing|an?)|ha[sd]|was|is|be|pay(?:s|ing)?|paid|own(?:s|ed)?|owe[sd]?|plan(?:s|n\w+)?|new|old|aged?|once"
+    r"|leb(?:en?|t)|ist|mag|hat|neue?[mnrs]?|seit|gana[ns]?|es|paga[ns]?|pesa[ns]?|fum[ae]n?|toman?|tocan?|beben?|juegan?|joue|sus?|tu|mi|pren\w{1,3}|paie\w{0,2}|aime\w{0,2}|pese|mariee?s?|nee?|est|son|sa|ses",
     re.IGNORECASE,
+)
+#: The beginning of a statement that says what its value is: its verb, or what the value is of.
+_SAYING: Final = expression(
+    r"(?:\w+ ){1,4}(?:is|are|ist|sind|es|son|est|sont)(?= )|[^\W\d]{3,}[st](?= )", re.IGNORECASE
 )
 #: Of these, words that say nothing of what a value is.
 _EMPTY: Final = expression(
@@ -195,7 +47,7 @@ _FAMILIES: Final = tuple(
         r"work|job\b|employ|arbeit|beruf|firma|stelle\b|trabaj|empleo|emple[oa]d|travaill|boulot|métier|lavor|trabalh|occupation|profession|puesto|poste\b",
         r"earn|salar|income|wage|mak(?:e|es|ing)\b|paid\b|pay\b|gross|verdien|gehalt|einkommen|lohn|brutto|netto|gan(?:o|as?|ar|amos)\b|sueldo|ingreso|cobr|gagn|salaire|revenu|touche",
         r"weigh|weight|wieg|gewicht|pes(?:o|a|as|ar)\b|pèse|poids",
-        r"born\b|birth|geb(?:oren|urt)|nac(?:i|í)|cumpl|né\b|née\b|naissance|anniversaire",
+        r"born\b|birth|geb(?:oren|urt)|jahrgang|nac(?:i|í)|cumpl|né\b|née\b|naissance|anniversaire",
         r"rent\b|lease|miete|alquiler|loyer|affitto|aluguel",
         r"owe|debt|loan|schuld|kredit|deb(?:o|e|es)\b|deuda|préstamo|crédit|dette|dois\b|doit\b",
         r"car\b|driv|auto\b|fahre?\b|coche|conduc|voiture|condui",
@@ -230,18 +82,33 @@ _UNITS: Final = tuple(
         r"months?|monate?n?|mes(?:es)?|mois|monthly|monatlich\w*|mensual\w*",
         r"weeks?|wochen?|semanas?|semaines?|weekly",
         r"days?|tage?n?|días?|jours?|daily|täglich|diari\w+",
+        r"min(?:ute[ns]?|utos?|s)?|seconds?|sekunden?|segundos?|secondes?",
         r"hours?|hrs?|stunden?|horas?|heures?",
         r"miles?|meilen?|millas?|milles",
     )
 )
-#: Words that tell no value: what many facts have, people, and units.
-_SHARED: Final = (_COMMON, _PERSON, *_UNITS)
 #: A statement of somebody's age.
 _IN_YEARS: Final = expression(r"\b(?:old|aged?|alt|alter|edad|años|ans|âge)\b", re.IGNORECASE)
 #: A statement of what somebody is, and how the owner says so.
 _IS: Final = expression(r"(?:\w+ )?(?:is|ist|es|est|está)\b", re.IGNORECASE)
 _I_AM: Final = expression(r"\b(?:i['’]?m|i am|ich bin|bin ich|soy|estoy|je suis)\b", re.IGNORECASE)
 _TOKEN: Final = expression(r"[^\W_]+")
+_NAME: Final = expression(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w-]|['’](?!s\b))")
+_HYPHEN_BEFORE: Final = expression(r"[^\W\d_]-$")
+_HYPHEN_BEHIND: Final = expression(r"-[^\W\d_a-zà-ÿ]")
+#: What stands before the first word of a sentence or a quotation.
+_OPENS: Final = expression(r"(?:^|[.!?…:\n]|(?<!\w)[\"“«„(¿¡'‘]\s*)\s*$")
+#: Articles and the like, which say nothing even where the language of a short statement is not
+#: known.
+SMALL: Final = frozenset(
+    "the el la los las un una unos unas de del al en con por para y le les du des une à au aux l' d' der die das den dem ein eine einen einem einer "
+    "im am zum zur von vom mit und".split()
+)
+#: Behind a word at the beginning of a sentence: it is no name there, as in “Will you”, “Nice to”.
+_VERB_ON: Final = expression(
+    r"\s+(?:the|my|y?our|his|her|their|this|that|these|those|it|you|us|him|them|to|i|we|s?he|they|there|not|be|have)\b",
+    re.IGNORECASE,
+)
 _AGE: Final = expression(
     r"(?:(?<!\w)(?:i['’]?m|am|are|['’]re|is|be|being|was|turn(?:ed|ing|s)?|at|bin|bist|ist|sind|mit|soy|eres|tengo|tienes?|con|ai|as|a|avez|à)\s+)$",
     re.IGNORECASE,
@@ -274,6 +141,8 @@ class Value:
         self._parts: list[Part] = []
         self._common: set[int] = set()
         self._units: list[re.Pattern[str]] = []
+        #: Of these, those that stand beside a number.
+        self._its_units: list[re.Pattern[str]] = []
         self._said_by: list[str] = []
         said = " ".join(memory.passage_text().replace("_", " ") for memory in memories)
         self._families = [family for family in (*_FAMILIES, *SAME_PEOPLE) if family.search(said)]
@@ -289,6 +158,11 @@ class Value:
         self._units += units
         self._is_age = self._is_age or _IN_YEARS.search(said) is not None
         numbers = list(numbers_of(said))
+        for _, (start, end) in numbers:
+            around = (said[max(start - 2, 0) : start], said[end:].lstrip())
+            self._its_units += [
+                one for one in units if one.search(around[0]) or one.match(around[1])
+            ]
         spelled = [number for number in numbers_in_words(said) if number > 1]
         parts = [*(part for part, _ in numbers), *(quantity(str(number)) for number in spelled)]
         self._parts += parts
@@ -297,17 +171,17 @@ class Value:
             bare = f"{bare[:start]} {bare[end:]}"
         words = [
             (word, forms)
-            for word, forms in words_with_forms(bare)
+            for word, forms in words_in(bare)
             if word.casefold() not in names
             and any(map(str.isalnum, word))
             and not (spelled and all(word_value(part) is not None for part in word.split("-")))
         ]
         key = words_with_forms(re.sub(r"[_./-]+", " ", memory.key or ""))
-        own = [
-            (word, forms)
-            for word, forms in words
-            if not any(one.fullmatch(word) for one in _SHARED)
-        ]
+        written = _written(said)
+        own = [one for one in words if not _is_shared(one[0])]
+        if first := _SAYING.match(said):
+            before = {one.casefold() for one in _TOKEN.findall(first[0])} - written
+            own = [one for one in own if one[0].casefold() not in before] or own
         saying = [one for one in (*words, *key) if one not in own and not _EMPTY.fullmatch(one[0])]
         self._common.update(form for _, forms in saying for form in forms)
         self._said_by += [folded(word.casefold()) for word, _ in saying]
@@ -321,14 +195,8 @@ class Value:
         """Add words: names and codes tell the value alone, and so does the only rare word where
         there is nothing else.
         """
-        written = {
-            token[0]
-            for token in _TOKEN.finditer(said)
-            if token.start() > 0 and token[0][0].isupper()
-        }
-        named = [
-            word for word, _ in words if any(one.casefold() == word.casefold() for one in written)
-        ]
+        written = _written(said)
+        named = [word for word, _ in words if word.casefold() in written]
         rare = len(words) - len(named)
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
@@ -384,10 +252,12 @@ class Value:
         """Return the places of the value's parts in a text, in their order."""
         return [place for place, _ in self._found(text)]
 
-    def held_by(self, text: str) -> float:
-        """Return how much of the value a text holds; with 1 it tells it."""
+    def held_by(self, text: str, within: str = "") -> float:
+        """Return how much of the value a text holds, perhaps within a longer one; with 1 it tells
+        it.
+        """
         best: dict[object, float] = {}
-        for _, part in self._found(text):
+        for _, part in self._found(text, within):
             # Two memories of an age have the same number: it is not told by being there twice.
             number = part.spellings.pattern if self._is_age and part.spellings is not None else None
             best[number or id(part)] = part.weight
@@ -398,13 +268,24 @@ class Value:
         """True if nothing but a small number tells the value, so that its unit does beside it."""
         return not any(one.weight >= 1 for one in self._parts)
 
-    def _has_another_unit(self, after: str) -> bool:
+    def _has_another_unit(self, text: str, end: int) -> bool:
         """True if what follows a number is a unit of something else: 1,200 metres are no 1,200
         euros.
         """
-        if not self._units:
-            return False
-        return any(unit.match(after) for unit in _UNITS if unit not in self._units)
+        after = text[end : end + 12].lstrip()
+        return bool(self._its_units) and any(
+            unit.match(after) for unit in _UNITS if unit not in self._its_units
+        )
+
+    def is_in_other_units(self, text: str) -> bool:
+        """True if a text has the value's numbers of other things alone: 45 minutes are no 45 years."""
+        said = [
+            self._has_another_unit(text, found.end())
+            for part in self._parts
+            if part.spellings is not None
+            for found in part.spellings.finditer(text)
+        ]
+        return bool(said) and all(said)
 
     def has_spelling(self, text: str) -> bool:
         """True if a text has a number of the value in one of its spellings."""
@@ -465,11 +346,11 @@ class Value:
             and self._beginnings.search(folded(text.casefold())) is not None
         )
 
-    def _found(self, text: str) -> Iterator[tuple[tuple[int, int], Part]]:
+    def _found(self, text: str, within: str = "") -> Iterator[tuple[tuple[int, int], Part]]:
         for part in self._parts:
             if part.spellings is not None:
                 for found in part.spellings.finditer(text):
-                    if self._has_another_unit(text[found.end() : found.end() + 12].lstrip()):
+                    if self._has_another_unit(text, found.end()):
                         continue
                     near = text[max(found.start() - 12, 0) : found.end() + 24]
                     weak = part.weight < 1 or (
@@ -499,7 +380,7 @@ class Value:
                 if part.forms.isdisjoint(terms) and not (part.stem and part.stem == stem):
                     continue
                 other = part.before != _before(text, token.start()) or self._is_other(
-                    text, tokens, place
+                    text, tokens, place, within
                 )
                 if not (part.is_name and other):
                     yield token.span(), part
@@ -511,19 +392,56 @@ class Value:
         thing = _THING.search(before)
         return thing is not None and not _PERSON.search(thing[0]) and not self.is_said_by(thing[1])
 
-    def _is_other(self, text: str, tokens: Sequence[re.Match[str]], place: int) -> bool:
+    def _is_other(
+        self, text: str, tokens: Sequence[re.Match[str]], place: int, within: str = ""
+    ) -> bool:
         """True of a word that is no name, or is part of somebody else's: “Max Weber” is not Max."""
         token, after = tokens[place], tokens[place + 1] if place + 1 < len(tokens) else None
         if not token[0][0].isupper():
-            return not text.islower()
-        if re.match(r"-[^\W\d_a-zà-ÿ]", text[token.end() :]) or re.search(
-            r"[^\W\d_]-$", text[: token.start()]
-        ):
+            # Who writes names in lower case has them nowhere with a capital letter.
+            is_written = token[0].capitalize() in within
+            return is_written or not text.islower() or is_small(token[0])
+        start, end = token.span()
+        before = max(start - 20, 0)
+        if _OPENS.search(text, before, start) and _VERB_ON.match(text, end):
             return True
-        if after is None or not after[0][0].isupper() or text[token.end() : after.start()] != " ":
+        if _HYPHEN_BEFORE.search(text, before, start) or _HYPHEN_BEHIND.match(text, end):
+            return True
+        if after is None or not after[0][0].isupper() or text[end : after.start()] != " ":
             return False
         terms = terms_in(after[0])
         return self.forms.isdisjoint(terms) and self.common.isdisjoint(terms) and len(after[0]) > 1
+
+
+def words_in(said: str) -> Words:
+    """Return the words of a statement with their forms, also a name that is a small word elsewhere:
+    Will, the US.
+    """
+    words = words_with_forms(said)
+    left_out = {*SMALL, *(word.casefold() for word, _ in words)}
+    names = {
+        found[0]: terms_in(found[0])
+        for found in _NAME.finditer(said)
+        if found[0][0].isupper()
+        and found[0].casefold() not in left_out
+        and not _OPENS.search(said, 0, found.start())
+    }
+    return (*words, *names.items())
+
+
+def _written(said: str) -> set[str]:
+    """Return the words that a statement has with a capital letter, in lower case, but for the
+    first.
+    """
+    found = [token for token in _TOKEN.finditer(said) if token.start() and token[0][0].isupper()]
+    return {one[0].casefold() for one in found}
+
+
+def _is_shared(word: str) -> bool:
+    """True of a word that tells no value: what many facts have, people, and units."""
+    return _COMMON.fullmatch(folded(word)) is not None or any(
+        one.fullmatch(word) for one in (_PERSON, *_UNITS)
+    )
 
 
 def _before(text: str, place: int) -> str:

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import Final
 from uuid import UUID
 
-from memoranda.book.forgetting.fact_values import Value
+from memoranda.book.forgetting.fact_values import SMALL, Value, words_in
 from memoranda.book.forgetting.other_people import (
     OWNER,
     PEOPLE,
     SAME_PEOPLE,
+    Words,
     is_about_somebody_else,
 )
 from memoranda.first_use import expression
@@ -25,12 +26,6 @@ from memoranda.text.scripts import comparable_text, folded, normalised
 from memoranda.text.similarity import terms_in, words_with_forms
 from memoranda.text.terms import alternatives
 
-#: Articles and the like, which say nothing even where the language of a short statement is not
-#: known.
-_SMALL: Final = frozenset(
-    "el la los las un una unos unas de del al en con por para y le les du des une à au aux l' d' der das den dem ein eine einen einem einer "
-    "im am zum zur von vom mit und".split()
-)
 #: A sentence tells a fact only if it has at least so many of its words.
 LEAST: Final = 2
 _BRACKETS: Final = expression(r"\s*\([^()]*\)")
@@ -40,13 +35,16 @@ _BRACKETS: Final = expression(r"\s*\([^()]*\)")
 PERSON: Final = expression(
     rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE
 )
+#: A person as whose relative or friend somebody is named: “my neighbour's dad”.
+OF_PERSON: Final = expression(
+    rf"\b(?:{PEOPLE})['’]s\b|\b(?:of|de|del|du|von|meine[rs]|seine[rs]|ihre[rs])\s+(?:\w+\s+)?(?:{PEOPLE})\b",
+    re.IGNORECASE,
+)
 #: Before somebody who is not the one that a clause is about.
 _WITH: Final = expression(
     r"\b(?:with|for|to|from|by|mit|bei|von|für|con|para|por|avec|chez|pour)\s+(?:\w+\s+){0,2}$",
     re.IGNORECASE,
 )
-#: The words of a statement: each with the hashes of its possible forms.
-Words = tuple[tuple[str, frozenset[int]], ...]
 
 
 @dataclass(frozen=True)
@@ -147,10 +145,10 @@ def words_of(statement: str, names: Collection[str] = ()) -> Words:
     """Return the words of a statement without filler words, words for the owner and the owner's
     names.
     """
-    left_out = {*names, *OWNER_WORDS, *OWNER, *_SMALL}
+    left_out = {*names, *OWNER_WORDS, *OWNER, *SMALL}
     return tuple(
         (word, forms)
-        for word, forms in words_with_forms(statement)
+        for word, forms in words_in(statement)
         if comparable_text(word).removesuffix("'s") not in left_out
     )
 

@@ -14,17 +14,20 @@ from memoranda.text.similarity import terms_in
 from memoranda.text.terms import is_stop_word
 
 PEOPLE: Final = (
-    "sister|brother|sibling|mother|father|mom|mum|mama|mommy|dad|daddy|papa|parents?|grand(?:mother|father|ma|pa|parents?)|granny|grandpa"
+    "sister|brother|sibling|mother|father|mom|mum|mama|mommy|dad|daddy|papa|parents?|grand(?:mother|father|ma|pa|parents?)|granny|grandpa|nan|grandad"
+    "|step(?:mother|father|mum|dad|son|daughter|brother|sister)"
     "|son|daughter|kids?|child(?:ren)?|baby|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[ée]e?|ex|aunt|uncle|cousin|niece|nephew"
     "|friends?|buddy|neighbou?rs?|colleagues?|coworkers?|boss|manager|roommate|flatmate|landlord|landlady|teacher|doctor|family|in-laws?"
     "|(?:mother|father|sister|brother)-in-law"
     "|schwester|bruder|geschwister|mutter|vater|eltern|oma|opa|großmutter|großvater|sohn|tochter|kind(?:er)?|frau|mann|freund(?:e|in)?"
     "|partnerin|tante|onkel|cousine?|nichte|neffe|nachbar(?:in|n)?|kolleg(?:e|in|en)|chef(?:in)?|mitbewohner(?:in)?|familie"
+    "|(?:schwieger|stief|groß)(?:mutter|vater|eltern|sohn|tochter|bruder|schwester)|schw[aä]ger(?:in)?|enkel(?:in)?"
     "|hermanas?|hermanos?|madre|padre|padres|abuel[oa]s?|hij[oa]s?|esposa|esposo|marido|mujer|pareja|novi[oa]|tí[oa]|prim[oa]s?|sobrin[oa]"
-    "|amig[oa]s?|vecin[oa]s?|jef[ea]|compañer[oa]|familia"
+    "|amig[oa]s?|vecin[oa]s?|jef[ea]|compañer[oa]|familia|cuñad[oa]s?|suegr[oa]s?|yerno|nuera|niet[oa]s?"
     "|cats?|dogs?|pets?|horse|rabbit|hund|katze|pferd|perr[oa]|gat[oa]|chien(?:ne)?|chatte?"
     "|sœur|soeur|frère|mère|père|maman|grand-mère|grand-père|fils|fille|enfants?|femme|mari|copain|copine|compagnon|compagne|oncle"
     "|nièce|neveu|amie?s?|voisine?|collègue|patronne?|famille"
+    "|(?:beau|belle)-(?:frère|sœur|soeur|père|mère|fils|fille)|gendre|tonton|tata|mamie|papi"
 )
 #: What formed statements call the owner.
 OWNER: Final = frozenset(
@@ -44,24 +47,27 @@ SAME_PEOPLE: Final = tuple(
     )
 )
 _POSSESSIVE: Final = r"my|our|his|her|their|your|mein\w*|dein\w*|unser\w*|sein\w*|ihr\w*|mi|mis|tu|tus|su|sus|nuestr\w+|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|the user's"
+#: German, with a verb for it beside; in French it is no pronoun but “of the”.
+_DU: Final = r"du(?=.*\b(?!t?est\b)\w+[sßz]t\b)|(?<=st\s)du"
 _PREPOSITION: Final = r"(?:with|like|to|for|from|of|near|by|at|about|than|mit|bei|von|für|zu|wie|con|de|para|por|como|cerca de|avec|chez|pour|comme|à)\s+$"
 #: Who a clause is about: the owner or the one who is spoken to, or somebody else.
 _SUBJECT: Final = expression(
-    rf"\b(?P<own>i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|du|yo|nosotros|nosotras|tú|je|j['’]|nous|tu|vous)\b"
+    rf"\b(?P<own>i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|{_DU}|yo|nosotros|nosotras|tú|je|j['’]|nous|tu|vous)\b"
     rf"|(?P<kin>\b(?:{_POSSESSIVE})\s+(?:\w+\s+){{0,2}}?(?P<who>{PEOPLE})\b(?P<of>['’]s)?)"
     rf"|\b(?P<they>he|she|they|he['’]s|she['’]s|er|él|ella|ellos|ellas|il|elle|ils|elles)\b",
     re.IGNORECASE,
 )
 #: Words for the owner that are no subject.
 OWN: Final = expression(
-    r"\b(?:i|me|we|us|you|yours?elf|myself|the user|ich|mich|mir|wir|uns|du|dich|dir|yo|mí|me|conmigo|te|ti|je|moi|toi|nous|vous)\b",
+    rf"\b(?:i|me|we|us|you|yours?elf|myself|the user|ich|mich|mir|wir|uns|{_DU}|dich|dir|yo|mí|me|conmigo|te|ti|je|moi|toi|nous|vous)\b",
     re.IGNORECASE,
 )
 _AND_I: Final = expression(r"^\s*(?:and|und|y|et)\s+(?:i|ich|yo|moi)\b", re.IGNORECASE)
 _NAMED: Final = r"(?P<name>[^\W\d_][\w'’-]+)\s+(?:(?:is|was|has|had|ist|war|hat|es|está|tiene|est|a|still|now|also)\s+){{0,2}}(?:\w+ly\s+)?{verb}"
 _VERB_ENDS: Final = ("s", "t", "e", "a")
-_LANGUAGES: Final = ("en", "de", "es", "fr")
+LANGUAGES: Final = ("en", "de", "es", "fr")
 
+#: The words of a statement: each with the hashes of its possible forms.
 Words = tuple[tuple[str, frozenset[int]], ...]
 
 
@@ -107,17 +113,21 @@ def _is_named(sentence: str, verb: re.Match[str], words: Words, names: Collectio
     found = re.search(wanted, sentence[: verb.start()])
     if found is None or not found["name"][0].isupper() or verb[0][0].isupper():
         return False
-    name = found["name"].replace("’", "'").removesuffix("'s")
+    name = found["name"].replace("’", "'").removesuffix("'s").removeprefix("L'")
     # A statement begins with its verb: what follows a name without it is another noun.
     is_first = verb[0].endswith(_VERB_ENDS) and _is_one(verb[0], words[:1])
     is_verb = found.end("name") < len(sentence[: verb.start()].rstrip()) or is_first
-    is_word = any(is_stop_word(name.casefold(), language) for language in _LANGUAGES)
     return (
         is_verb
-        and not is_word
+        and not is_small(name)
         and comparable_text(name) not in {*names, *OWNER}
         and not _is_one(name, words)
     )
+
+
+def is_small(word: str) -> bool:
+    """True if a word is a stop word in one of the four languages."""
+    return any(is_stop_word(word.casefold(), language) for language in LANGUAGES)
 
 
 def _is_one(word: str, words: Words) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memoranda.book.forgetting.cuts import cuts, reads_as_one, tells, tells_value
-from memoranda.book.forgetting.facts import Fact, Words
+from memoranda.book.forgetting.facts import Fact
+from memoranda.book.forgetting.other_people import Words
 from memoranda.first_use import expression
 from memoranda.model.items import Item
 from memoranda.model.memories import Memory
@@ -184,7 +185,7 @@ def _in_text(
         return []
     if text.lstrip()[:1] in ("{", "[") and _is_json(text):
         return list(_in_json(fact, text, quotes, repeats=repeats or made))
-    if repeats and '{"' in text:
+    if repeats and _CALL.search(text):
         # A call with its arguments inside a text: only the insides of strings go there.
         return _beside_calls(fact, text, quotes, about)
     return cuts(fact, text, quotes, about, others=others, repeats=repeats, made=made)
