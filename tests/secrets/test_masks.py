@@ -42,3 +42,10 @@ def test_a_number_of_a_card_is_masked_where_it_is_no_text() -> None:
         "card": "[hidden: card number]",
         "order": 4539148803436468,
     }
+
+
+def test_a_value_that_was_shown_under_one_name_is_hidden_under_another():
+    for _ in range(2):
+        assert masked_value("key of the shed", "under the mat") == "under the mat"
+        assert masked_value("town", "hunter2!") == "hunter2!"
+        assert masked_value("wifi password", "hunter2!") == "[hidden: password]"

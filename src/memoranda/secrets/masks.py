@@ -37,8 +37,8 @@ _TELLING: Final = expression(
 )
 #: Digits of the least number in JSON that may be a card's.
 _LEAST_NUMBER: Final = 10**12
-#: Hashes of texts without a secret, since recall shows the same texts again; hashes are of this
-#: process alone and tell nothing.
+#: Hashes of texts without a secret, alone or with the name of the value, since recall shows the
+#: same texts again; hashes are of this process alone and tell nothing.
 _clean: set[int] = set()
 _MOST_CLEAN: Final = 50_000
 
@@ -63,10 +63,14 @@ def masked(text: str) -> str:
     found = _secrets_in(text)
     if found:
         return _with_masks(text, found)
+    _note_clean(name)
+    return text
+
+
+def _note_clean(name: int) -> None:
     if len(_clean) >= _MOST_CLEAN:
         _clean.clear()
     _clean.add(name)
-    return text
 
 
 def masked_value(name: str, text: str) -> str:
@@ -74,6 +78,9 @@ def masked_value(name: str, text: str) -> str:
     shown = masked(text)
     if shown != text or not _TELLING.search(name):
         return shown
+    both = hash((name, text))
+    if both in _clean:
+        return text
     head = f"{name}: "
     for mark in ("", '"'):
         if mark and (mark in text or "\n" in text or "\\" in text):
@@ -87,6 +94,7 @@ def masked_value(name: str, text: str) -> str:
         ]
         if within:
             return _with_masks(text, within)
+    _note_clean(both)
     return text
 
 
