@@ -1,5 +1,5 @@
-"""Counts the parts of a book that still contain a forgotten fact: ``[--set whole|parts|second]
-[--half dev|held|all] [--json] [--shown]``.
+"""Counts the parts of a book that still contain a forgotten fact: ``[--set
+whole|parts|second|third] [--half dev|held|all] [--json] [--shown]``.
 
 Each case is a small book: conversations, a memory of the fact, and what was made of them. The
 memory is forgotten, and then everything is read: messages with their native forms, earlier

@@ -159,7 +159,7 @@ def test_both_halves_have_as_many_facts_of_each_language_and_the_set_as_many_of_
     assert set(counts(CASES)["kinds"].values()) == {6}
 
 
-@pytest.mark.parametrize(("set_", "facts"), [("parts", 40), ("second", 30)])
+@pytest.mark.parametrize(("set_", "facts"), [("parts", 40), ("second", 30), ("third", 90)])
 def test_a_set_of_parts_has_each_label_in_its_text_and_earlier_values_of_the_same_key(
     set_: str, facts: int
 ):
