@@ -21,7 +21,7 @@ _END: Final = expression(
 #: of points in a list.
 _NO_END: Final = expression(
     r"(?:(?<![^\s(\"'])(?:dr|mr|mrs|ms|prof|st|ste|sr|sra|srta|dra|mme|mlle|hr|fr|jr|mt|ft|ave|rd|blvd|apt|no|nr|núm|vs|ca|bzw"
-    r"|z\.\s?b|d\.\s?h|e\.g|i\.e|u\.a|usw|etc|p\.ej|approx|inc|ltd|str|tel|geb)|(?<!\S)[^\W\d_]"
+    r"|z\.\s?b|d\.\s?h|e\.g|i\.e|u\.a|usw|etc|p\.ej|approx|inc|ltd|str|tel|geb)|(?<!\S)(?-i:[A-ZÀ-Ý])"
     r"|(?:\b(?:(?<!\bi\s)am|der|dem|den|des|vom|zum|bis)\s|^)\d{1,2})\.$",
     re.IGNORECASE,
 )
@@ -41,12 +41,19 @@ _JOIN: Final = expression(
 #: What joins the parts of a sentence and the items of a list, which cannot all stand alone.
 _PARTS: Final = expression(
     r"\s*;\s*|,\s+(?:(?:and|but|und|aber|sowie|y|e|pero|et|mais|puis|ma|mas|en|maar)\s+)?|\s+(?:and|but|und|aber|y|e|pero|et|mais|ma|mas|because|weil|porque|parce que)\s+"
-    r"|\s+[–—-]\s+|:\s+[\"“„«]?(?!\W)",
+    r"|\s+[–—|·•-]\s+|:\s+[\"“„«]?(?!\W)",
     re.IGNORECASE,
 )
 #: The sign of a point in a list, and an opening quotation mark: they stay before what is cut.
 _LEAD: Final = expression(r"(?:(?:[-*•‣·–—]|\d{1,2}[.)])\s+)?[\"“„«]?(?=\w)")
 _MARKS: Final = '"“”„«»'
+#: The words before a clause that say in what capacity or where: “As a nurse you ...”.
+_OPENING: Final = expression(
+    r"(?:with|as|at|als|bei|mit|con|como|en|comme|chez|avec)\s(?!(?:you|i|du|ich|tú|yo|tu|je|vous)\b)[^,;:.!?]{2,60}?\s"
+    r"(?=(?:you|kannst|können|sollte?s?t?|sollten|darfst|dürfen|bekommst|bekommen|musst|müssen|puede[sn]?|quizás?|podrías?|tienes?|debe[sn]?|vous|tu)\s)",
+    re.IGNORECASE,
+)
+_BRACKETS: Final = expression(r"\((?=[^()]*\s)[^()]*\)\s*")
 _CLOSING: Final = expression(rf"[.!?…]*[{_MARKS}]")
 _CELL: Final = expression(r"[^|\n]*[^|\s][^|\n]*")
 _JOINING: Final = expression(
@@ -113,8 +120,16 @@ def part_places(text: str, sentence: Place) -> list[Place]:
     """
     lead = _LEAD.match(text, *sentence)
     start = lead.end() if lead else sentence[0]
-    joins = [join.end() for join in _PARTS.finditer(text, *sentence) if join.start() > start]
-    return list(pairwise([start, *(end for end in joins if end < sentence[1]), sentence[1]]))
+    opening = _OPENING.match(text, start, sentence[1])
+    brackets = [found.span() for found in _BRACKETS.finditer(text, *sentence)]
+    joins = {
+        join.end()
+        for join in _PARTS.finditer(text, *sentence)
+        if join.start() > start and not any(first < join.end() < last for first, last in brackets)
+    }
+    joins.update(one for place in brackets for one in place if one > start)
+    joins.update([opening.end()] if opening else [])
+    return list(pairwise([start, *sorted(end for end in joins if end < sentence[1]), sentence[1]]))
 
 
 def clause_places(text: str, sentence: Place) -> list[Place]:

@@ -50,6 +50,24 @@ def left_of(text: str, content: str, *others: str, repeats: bool = True) -> str:
         ("Was born on 9 May 1988", "09/05/1988 · 1988-05-09 · May 9, 1988 · May 9th · 9. Mai"),
         ("Phone number is 0161 496 0142", "0161 4960142 · +44 161 496 0142 · (0161) 496-0142"),
         ("Phone number is +49 171 2345678", "0171 2345678 · +49 (0)171/2345678 · 0171-234 56 78"),
+        ("Phone number is 601 234 987", "601234987 · +34 601 23 49 87 · 601.234.987"),
+        (
+            "Email is ida.k@post.example",
+            "ida.k@post.example · Ida.K@post.example · ida.k at post dot example",
+        ),
+        ("Account is @ida_k", "@ida_k · ida_k"),
+        ("Works at ver.di", "ver.di · Ver.di"),
+        ("Alarm code is 83K20", "83 K 20 · 83K20 · 83-k-20"),
+        (
+            "Has dinner at 19:45",
+            "7:45 pm · 19.45 · 19h45 · quarter to eight · ocho menos cuarto · Viertel vor acht",
+        ),
+        ("Has dinner at 18:30", "half past six · halb sieben · seis y media · six heures et demie"),
+        ("Takes a pill at 7:00", "seven o'clock · 7 Uhr · 7 am"),
+        ("Hired on 2021-03-14", "14 March 2021 · 14.03.2021"),
+        ("Is getting a divorce", "the divorce · divorced"),
+        ("Trägt ein Hörgerät", "Hörgerätebatterien"),
+        ("Es celíaca", "celiaquía"),
         ("Es vegano", "vegana"),
         ("Wears shoe size 43", "shoe size: 43"),
         ("Speaks German at level B2", "the B2"),
@@ -140,6 +158,16 @@ def test_a_quick_look_misses_no_spelling_of_a_number(number: int, text: str) -> 
         ("Lives in the US", "Join us. · let us know"),
         ("Habite à Nice", '"Nice to meet you", dit-il · It would be nice'),
         ("Daughter is called Rose", "Prices rose · A rose is red"),
+        ("Arbeitet bei Bosch", "eine Bosch von 2015"),
+        ("Wohnt in Essen", "nach dem Essen"),
+        ("Was born in March", "the Radetzky March"),
+        ("Su mujer se llama Pilar", "detrás del Pilar"),
+        ("Lives at number 12", "between 12 and 14 o'clock · at home, 12 friends"),
+        ("Habite au 8 rue des Ormes", "Livré le 8 à 8 h."),
+        ("Runs 10 km in 52 minutes", "Run a half marathon"),
+        ("Gets up at 4:40", "a £4.40 coffee"),
+        ("Nació el 9 de noviembre de 1968", "Caduca el 11/09"),
+        ("Email is ida.k@post.example", "ole.k@post.example"),
     ],
 )
 def test_what_only_looks_like_a_value_does_not_hold_it(content: str, text: str) -> None:
@@ -161,6 +189,12 @@ def test_what_only_looks_like_a_value_does_not_hold_it(content: str, text: str) 
         ("Heißt Rosa", "Rosa, du wohnst am Fluss.", "du wohnst am Fluss."),
         ("Wohnt in Rom", "Deine Schwester weiß, dass du in Rom wohnst.", "Deine Schwester weiß."),
         ("Fille s'appelle Fleur", "Fleur est là et elle dessine une fleur par jour.", "elle dessine une fleur par jour."),
+        ("Has asthma", "Wear a mask (asthma, dusty room) and keep the window open.", "Wear a mask and keep the window open."),
+        ("Arbeitet bei Kestrel", "Bei Kestrel können Sie ein Rad leihen.", "können Sie ein Rad leihen."),
+        ("Is a nurse", "As a nurse you can ask for a health check.", "you can ask for a health check."),
+        ("Lives in Rome", "Ida Berg | Rome | +49 171 2345678", "Ida Berg | +49 171 2345678"),
+        ("Travaille chez Orage", "Reposez-vous après 18 h. Chez Orage, parlez au médecin.", "Reposez-vous après 18 h. parlez au médecin."),
+        ("Weighs 92 kilos", "92 for you, and 20 for the tent.", "20 for the tent."),
     ],
 )  # fmt: skip
 def test_what_the_assistant_repeats_loses_the_parts_with_the_value(
@@ -190,6 +224,10 @@ def test_somebody_elses_namesake_stays() -> None:
     for content, text, left in (
         ("Boss is called Sarah", "Your boss is Sarah. The neighbour Sarah has a dog.", "The neighbour Sarah has a dog."),
         ("Fils Hugo est asthmatique", "Votre fils Hugo tousse. Le cousin Hugo fait du judo.", "Le cousin Hugo fait du judo."),
+        ("Hermana Luz está enferma", "Tu hermana Luz está enferma. Tu amiga Luz se casa.", "Tu amiga Luz se casa."),
+        ("Is a vegetarian", "You are a vegetarian. Priya from sales is a vegetarian.", "Priya from sales is a vegetarian."),
+        ("Earns 65,000 euros", "Your 65k is fine. Marta's salary is 65,000 euros.", "Marta's salary is 65,000 euros."),
+        ("Lives in Rome", "You live in Rome. The plumber lives in Rome.", "The plumber lives in Rome."),
         ("Dad has dementia", "Dad has dementia. The neighbour's dad has dementia.", "The neighbour's dad has dementia."),
         ("Es abogado", "Siendo abogado, lo sabes. Tu cuñado es abogado.", "Tu cuñado es abogado."),
     ):  # fmt: skip
@@ -200,6 +238,7 @@ def test_a_summary_says_he_or_they_of_the_owner() -> None:
     for content, text in (
         ("Möchte 12 Kilo abnehmen", "Er möchte 12 Kilo abnehmen."),
         ("Étudie à Rennes", "L'utilisatrice étudie à Rennes."),
+        ("Heißt Wolf", "Der Schüler heißt Wolf."),
     ):
         fact = fact_of([a_memory(content)], NAMES)
         assert [why in TAKEN for _, why in cuts(fact, text, made=True)] == [True]
@@ -218,6 +257,53 @@ def test_somebody_elses_fact_with_the_same_value_stays() -> None:
     assert left == "Jelena's income is €70k, so it changes nothing."
     kept = "Anna Petrov answered, and Anna P. from payroll called."
     assert left_of(kept, "Is married to Anna", "Anna Petrov does the payroll") == kept
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "left", "others"),
+    [
+        ("Arbeitet bei Bosch", "Bei dem Gerät Bosch 2015 lohnt es sich.", None, ["Hat eine Waschmaschine von Bosch aus 2015"]),
+        ("Has been to prison", "Watch the prison drama.", None, ["Loves prison dramas"]),
+        ("Has been to prison", "Your time in prison is spent.", "", ["Loves prison dramas"]),
+        ("Is a vegetarian", "Mia eats vegetarian food.", None, ["Mia is a vegetarian"]),
+    ],
+)  # fmt: skip
+def test_what_another_memory_says_with_the_value_stays(
+    content: str, text: str, left: str | None, others: list[str]
+) -> None:
+    assert left_of(text, content, *others) == (text if left is None else left)
+
+
+def test_a_number_of_one_person_alone_goes_whoever_is_named_beside_it() -> None:
+    said = "- Father: 0170 1111111\n- Parent to call: 0151/234567 89\n"
+    assert left_of(said, "Phone number is 0151 23456789") == "- Father: 0170 1111111\n"
+    his = left_of(said, "Phone number is 0151 23456789", "The parent has number 0151 23456789")
+    assert his == said
+
+
+def test_a_colleague_at_a_firm_tells_that_the_owner_is_there_and_a_relative_does_not() -> None:
+    for text, left in (
+        ("my manager at Kestrel is kind", ""),
+        ("my uncle in Kestrel is kind", "my uncle in Kestrel is kind"),
+    ):
+        assert left_of(text, "Works at Kestrel", repeats=False) == left
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("Arbeitet bei Kestrel", "Ihr Vater ging, und heute arbeiten Sie bei Kestrel."),
+        ("Trabaja en Kestrel", "Su padre se fue y hoy usted trabaja en Kestrel."),
+        ("Has asthma", "Worker has asthma."),
+        ("Daughter is called Rose", "For Rose you could buy a kite."),
+        ("Went to school in Dundee", "Visit his home, then meet your Dundee friends."),
+        ("First name is Martin", "Kind regards, Martin Eastwood"),
+        ("Paga 950 euros", "950 € al mes son el 45 % de tus ingresos."),
+        ("Ist 58 Jahre alt", "Mit 58 bist du jung."),
+    ],
+)
+def test_the_owner_is_known_by_a_role_a_polite_word_and_the_name(content: str, text: str) -> None:
+    assert left_of(text, content) != text
 
 
 def test_every_number_below_a_million_is_written_once_in_each_language() -> None:

@@ -10,14 +10,13 @@ from typing import Final
 
 from memoranda.book.forgetting.facts import (
     LEAST,
-    OF_PERSON,
     PERSON,
     Fact,
     holds,
     is_of_somebody_else,
     words_of,
 )
-from memoranda.book.forgetting.other_people import OWN, Words, is_about_somebody_else
+from memoranda.book.forgetting.other_people import OWN, PEOPLE, Words, is_about_somebody_else
 from memoranda.first_use import expression
 from memoranda.model.redactions import ONE_WORD, QUOTE, SENTENCE, SOMEBODY_ELSE, TAKEN, VALUE
 from memoranda.text.sentence_spans import (
@@ -45,7 +44,11 @@ _FIRST_PERSON: Final = expression(
     re.IGNORECASE,
 )
 #: What a summary calls the owner.
-_OF_OWNER: Final = expression(r"^(?:they|he|she|er|sie|él|ella|il|elle|ils|elles)\b", re.IGNORECASE)
+_OF_OWNER: Final = expression(
+    rf"^(?:they|he|she|er|sie|él|ella|il|elle|ils|elles|(?:the|der|die|el|la|le)\s+(?!(?:{PEOPLE})\b)[^\W\d_]+)\b",
+    re.IGNORECASE,
+)
+_NO_OWNER: Final = frozenset("it he she that there here what let user".split())
 _ITS_OWNER: Final = expression(r"([^\W\d_][\w-]+)['’]s\b")
 
 
@@ -87,7 +90,8 @@ def cuts(
 def tells(fact: Fact, text: str) -> bool:
     """True if a sentence of a text tells a fact to the letter."""
     is_value = fact.value.relates(text)
-    return any(why == SENTENCE or (why == VALUE and is_value) for _, why in cuts(fact, text))
+    found = cuts(fact, text, made=True)
+    return any(why == SENTENCE or (why == VALUE and is_value) for _, why in found)
 
 
 def tells_value(fact: Fact, text: str, about: str = "") -> bool:
@@ -211,12 +215,13 @@ class _Sentence:
         """True if a part is about somebody else: by its own words, or else by those of the parts
         before it.
         """
+        words = self._words(at)
+        if self._about and not self._fact.strangers.isdisjoint(terms_in(self._about)):
+            return True
+        if self._fact.value.has_unique(words):
+            return not self._fact.strangers.isdisjoint(terms_in(self._said))
         if self._fact.whom:
-            words = self._words(at)
-            is_another = self._fact.whom.isdisjoint(terms_in(words)) or OF_PERSON.search(words)
-            return self._is_of_owner(at) or bool(
-                is_another and is_of_somebody_else(words, self._fact)
-            )
+            return self._is_of_owner(at) or is_of_somebody_else(words, self._fact)
         for place in range(at, -1, -1):
             words = self._words(place)
             if place < at and _FIRST_PERSON.search(words):
@@ -225,6 +230,7 @@ class _Sentence:
                 return True
             if (
                 OWN.search(words)
+                or self._fact.value.is_mine(words)
                 or _FIRST_PERSON.search(words)
                 or any(found[0].casefold() in self._fact.people for found in PERSON.finditer(words))
             ):
@@ -252,23 +258,10 @@ class _Sentence:
         if not fact.strangers.isdisjoint(terms_in(words)):
             return True
         owner = _ITS_OWNER.search(words)
-        if (
-            owner is not None
-            and owner[1][0].isupper()
-            and fact.strangers.isdisjoint(terms_in(owner[1]))
-        ):
-            return owner[1].casefold() not in {
-                *fact.names,
-                "it",
-                "he",
-                "she",
-                "that",
-                "there",
-                "here",
-                "what",
-                "let",
-                "user",
-            } and not fact.value.held_by(owner[1])
+        if owner is not None and owner[1][0].isupper():
+            return owner[1].casefold() not in {*fact.names, *_NO_OWNER} and not fact.value.held_by(
+                words[: owner.end()]
+            )
         return is_of_somebody_else(words, fact)
 
     def _and_beside(self, chosen: set[int]) -> list[int]:
@@ -281,7 +274,8 @@ class _Sentence:
             words = words_of(self._words(at), self._fact.names)
             is_beside = words and at not in found and (at - 1 in chosen or at + 1 in chosen)
             if is_beside and all(
-                not common.isdisjoint(forms) or value.is_said_by(word) for word, forms in words
+                not (common.isdisjoint(forms) or word.isdecimal()) or value.is_said_by(word)
+                for word, forms in words
             ):
                 found.add(at)
         return sorted(found)

@@ -51,7 +51,20 @@ def _dates(month: int) -> re.Pattern[str]:
     )
 
 
-_PHONE: Final = expression(r"(?<!\w)\+?\(?\d[\d ()/-]{6,}\d(?!\w)")
+#: An e-mail address, the name of an account, and a site.
+_ADDRESS: Final = expression(
+    r"(?<![\w.@+-])(?:[\w.+-]*@[\w-]{2,}(?:\.[\w-]+)*|(?:https?://|www\.)[\w./-]*\w|[^\W\d_]{1,}(?:[.&][^\W\d_]{2,})+)"
+)
+_AT: Final = r"\s*(?:@|[(\[]?(?:\bat|arroba|arobase|\bät)\b[)\]]?)\s*"
+_DOT: Final = r"\s?(?:\.|[(\[]?(?:dot|punkt|punto|point)[)\]]?\s)\s?"
+_TIME: Final = expression(
+    r"(?<![\w:.,])([01]?\d|2[0-3])[:h]([0-5]\d)(?!\d|:\d)(?:\s?([ap])\.?m\b)?", re.IGNORECASE
+)
+_PHONE: Final = expression(r"(?<!\w)\+?\(?\d[\d ()./-]{6,}\d(?!\w)")
+#: A date in digits: with the day or the year first.
+_DIGITS: Final = expression(
+    r"(?<![\w./-])(?:(?P<day>\d{1,2})([./-])(?P<month>\d{1,2})\2(?P<year>\d{4})|(?P<of>\d{4})-(?P<in>\d\d)-(?P<on>\d\d))(?![\w/-])"
+)
 _NUMBER: Final = expression(r"\d{1,3}(?:[., \u00a0\u202f’']\d{3})+(?![\d])|\d+(?:[.,]\d+)?(?![\d])")
 _THOUSAND: Final = r"(?:k|thousand|tausend|mil|mille)"
 _MILLIONS: Final = r"(?:mn|mio\.?|milli?on(?:s|en|es)?|millón)"
@@ -76,13 +89,17 @@ class Part(NamedTuple):
     spellings: re.Pattern[str] | None = None
     #: Letters or digits one of which each spelling has.
     hints: tuple[str, ...] = ("",)
-    is_date: bool = False
-    is_phone: bool = False
+    #: True of a date, a time or a firm, which many people share.
+    is_shared: bool = False
+    #: True of what one person alone has: a telephone number, an address, a long number or code.
+    is_unique: bool = False
     #: Of a word: the hashes of its forms.
     forms: frozenset[int] = frozenset()
     is_name: bool = False
     #: The word before it that makes it another name, such as "new" in “New York”.
     before: str = ""
+    #: Articles that a name has not: behind one it is another noun, as in “ein Wolf”.
+    not_behind: tuple[re.Pattern[str], ...] = ()
     #: Of a word that is no name: its letters without a last vowel, which may be another one
     #: (“vegano”, “vegana”).
     stem: str = ""
@@ -91,7 +108,7 @@ class Part(NamedTuple):
         """True if the number was found in digits alone, as the number of a ticket or a bus may be
         written.
         """
-        return found.isdecimal() and not (self.is_date or self.is_phone)
+        return found.isdecimal() and not (self.is_shared or self.is_unique)
 
 
 def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
@@ -104,9 +121,19 @@ def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
         for found in _dates(month).finditer(said) if named else ():
             said_day = (found["day"] or found["on"]).lower()
             day = _days().get(re.sub(r"[\s-]+", "-", said_day)) or int(re.sub(r"\D", "", said_day))
-            taken.append((Part(1.0, _date(day, month, found["year"]), is_date=True), found.span()))
+            when = _date(day, month, found["year"], month_first=found["on"] is not None)
+            taken.append((Part(1.0, when, is_shared=True), found.span()))
+    for found in _DIGITS.finditer(said):
+        day, month = int(found["day"] or found["on"]), int(found["month"] or found["in"])
+        if month > 12:
+            day, month = month, day
+        if 0 < month <= 12 and 0 < day <= 31:
+            when = _date(day, month, found["year"] or found["of"])
+            taken.append((Part(1.0, when, is_shared=True), found.span()))
     for pattern, made in (
-        (_CODE, _code),
+        (_ADDRESS, _address),
+        (_CODE, code),
+        (_TIME, _time),
         (_PHONE, _phone),
         (_SCALED, _scaled),
         (_NUMBER, quantity),
@@ -121,9 +148,52 @@ def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
     return iter(sorted(taken, key=lambda one: one[1]))
 
 
-def _code(written: str) -> Part:
+def code(written: str) -> Part:
     """Return a code of several groups, such as an IBAN, with and without the gaps between them."""
-    return Part(1.0, re.compile(r"[\s-]*".join(re.findall(r"[^\W_]", written)), re.IGNORECASE))
+    signs = r"[\s.-]*".join(re.findall(r"[^\W_]", written))
+    pattern = re.compile(rf"(?<!\w){signs}(?!\w)", re.IGNORECASE)
+    return Part(1.0, pattern, is_unique=True)
+
+
+def _address(written: str) -> Part:
+    """Return an address on the internet, also as it is read out."""
+    bare = re.sub(r"^(?:https?://)?(?:www\.)?", "", written.rstrip("."))
+    optional = "(?:@\\s?)?" if bare[0] == "@" else ""
+    said = re.escape(bare.removeprefix("@")).replace("@", _AT).replace(r"\.", _DOT)
+    pattern = re.compile(rf"(?<![\w.@+-]){optional}{said}(?!\w)", re.IGNORECASE)
+    is_unique = re.search(r"[@/]|^www", written) is not None
+    return Part(1.0, pattern, is_shared=not is_unique, is_unique=is_unique)
+
+
+def _time(written: str) -> Part:
+    """Return a time of the day, with twelve hours or twenty-four, in digits and as it is said."""
+    hour, minute, *half = re.findall(r"\d+|[ap]", written.lower())
+    at = int(hour) % 12 + 12 * (half[0] == "p") if half else int(hour)
+    hours = "|".join(str(one) for one in {at, at % 12 or 12})
+    digits = rf"0?(?:{hours})[:.h]{minute}(?!\d|[:.]\d|\s?[$€£])"
+    ways = "|".join([digits, *_said_times(at, int(minute))])
+    return Part(1.0, re.compile(rf"(?<![\w:.,$€£])(?:{ways})", re.IGNORECASE), is_shared=True)
+
+
+def _said_times(hour: int, minute: int) -> Iterator[str]:
+    """Yield the patterns of a time as it is said: “twenty to five”, “halb sechs”."""
+    this, after = _spoken(hour % 12 or 12), _spoken(hour % 12 + 1)
+    if minute == 0:
+        yield rf"(?:{hour}|{this})(?:\s?[ap]\.?m\b|\s+(?:o['’]clock|uhr|heures?)\b)"
+        return
+    names = {15: "|quarter|viertel|cuarto|(?:le\\s)?quart", 30: "|half|media|demie"}
+    past, before = (rf"(?:{_spoken(one)}{names.get(one, '')})" for one in (minute, 60 - minute))
+    yield rf"{past}\s+(?:past|after|nach)\s+{this}\b"
+    yield rf"{before}\s+(?:to|vor)\s+{after}\b"
+    yield rf"{this}(?:\s+heures?)?\s+(?:(?:y|et)\s+)?{past}\b"
+    yield rf"{after}(?:\s+heures?)?\s+(?:menos|moins)\s+{before}\b"
+    if minute == 30:
+        yield rf"halb\s+{after}\b"
+
+
+def _spoken(number: int) -> str:
+    said = in_words(number) if number > 1 else ("one", "eins", "una", "une")
+    return rf"(?:{'|'.join((str(number), *said))})"
 
 
 def _scaled(written: str) -> Part:
@@ -135,7 +205,7 @@ def _scaled(written: str) -> Part:
 
 def _phone(written: str) -> Part | None:
     digits = re.sub(r"\D", "", written)
-    if len(digits) < 7 or re.fullmatch(r"\d{1,3}(?: \d{3})+", written):
+    if len(digits) < 7 or (len(digits) < 9 and re.fullmatch(r"\d{1,3}(?:[ .]\d{3})+", written)):
         return None
     gap = r"[\s()./-]*"
     if written.startswith("+"):
@@ -144,18 +214,18 @@ def _phone(written: str) -> Part | None:
             rf"(?:\+?{gap.join(digits[:at])}{gap}(?:\(0\))?|\(?0){gap}{gap.join(digits[at:])}"
             for at in (1, 2, 3)
         ]
-        return Part(1.0, re.compile(rf"(?<![\w+])\(?(?:{'|'.join(ways)})(?!\d)"), is_phone=True)
+        return Part(1.0, re.compile(rf"(?<![\w+])\(?(?:{'|'.join(ways)})(?!\d)"), is_unique=True)
     bare = digits.lstrip("0")
     return Part(
         1.0,
         re.compile(
             rf"(?<![\w+])(?:\(?\+\d{{1,3}}\)?{gap}(?:\(0\))?|\(?0{{0,2}}){gap}{gap.join(bare)}(?!\d)"
         ),
-        is_phone=True,
+        is_unique=True,
     )
 
 
-def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
+def _date(day: int, month: int, year: str | None, *, month_first: bool = False) -> re.Pattern[str]:
     names, of = _months(month), r"\s*(?:of\s+|de\s+)?"
     after = rf"(?:[\s,./-]*(?:de\s+)?{year})" if year else r"(?:[\s,./-]*(?:de\s+)?\d{4})"
     optional = rf"{after}?" + (r"(?![\s,./-]*\d{4})" if year else "")
@@ -165,8 +235,11 @@ def _date(day: int, month: int, year: str | None) -> re.Pattern[str]:
         rf"{said}{of}(?:{names})(?!\w)\.?{optional}",
         rf"(?:{names})\.?\s+(?:the\s+)?{said}(?!\w){optional}",
         *(
-            rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d)|(?![./-]?\d)\.?)"
-            for a, b in ((day, month), (month, day))
+            rf"0?{a}\.?[./-]0?{b}(?:{short}(?!\d){without_year})"
+            for a, b, without_year in (
+                (day, month, r"|(?![./-]?\d)\.?"),
+                (month, day, r"|(?![./-]?\d)\.?" if month_first else ""),
+            )
         ),
         rf"{year or r'[0-9]{4}'}-{month:02}-{day:02}",
     ]

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from memoranda.book.forgetting.fact_numbers import Part, numbers_of, quantity
-from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE, Words, is_small
+from memoranda.book.forgetting.fact_numbers import Part, code, numbers_of, quantity
+from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE, SHARING, Words, is_small
 from memoranda.first_use import expression
 from memoranda.formation.privacy.numerals import numbers_in_words, word_value
 from memoranda.model.memories import Memory
@@ -21,13 +21,16 @@ _PERSON: Final = expression(PEOPLE, re.IGNORECASE)
 #: Words that many facts have, without accents: what is done with a value, and its units; short
 #: ones only whole, or they would begin names, as "be" does Berlin.
 _COMMON: Final = expression(
-    r"(?:hate|enjoy|avoid|work|employ|earn|make|take|have|born|call|name|play|love|speak|prefer|allerg|weigh|drive|wear"
+    r"(?:hate|enjoy|avoid|work|employ|earn|make|take|have|born|call|name|play|love|speak|prefer|all?erg|weigh|drive|wear"
     r"|bought|number|size|level|type|kind|study|studi|married|engaged|user|currently|fluent|home|partner|about|from|since"
     r"|wohn|arbeit|verdien|heiß|spiel|nutz|fahr|trag|zahl|wieg|gebor|nummer|große|stuf|verheirat"
     r"|vive|trabaj|llam|tien|habl|gust|estudi|conduc|cumpl|numer|talla|nivel|casad|nacio|nuev|desde"
-    r"|habit|travaill|gagn|appel|parl|condui|taille|niveau|depuis|intoleran|unvertrag|sufr|padec|souffr|colec|apre?nd|quier|pratiq|practic)\w{0,4}"
+    r"|habit|travaill|gagn|appel|parl|condui|taille|niveau|depuis|intoleran|unvertrag|sufr|padec|souffr|colec|ap+re?nd|quier|pratiq|practic)\w{0,4}"
     r"|(?:dis)?li[vk](?:e[sd]?|ing)|jobs?|us(?:e[sd]?|ing|an?)|ha[sd]|was|is|be|pay(?:s|ing)?|paid|own(?:s|ed)?|owe[sd]?|plan(?:s|n\w+)?|new|old|aged?|once"
-    r"|leb(?:en?|t)|ist|mag|hat|neue?[mnrs]?|seit|gana[ns]?|es|paga[ns]?|pesa[ns]?|fum[ae]n?|toman?|tocan?|beben?|juegan?|joue|sus?|tu|mi|pren\w{1,3}|paie\w{0,2}|aime\w{0,2}|pese|mariee?s?|nee?|est|son|sa|ses",
+    r"|leb(?:en?|t)|ist|mag|hat|neue?[mnrs]?|seit|gana[ns]?|es|paga[ns]?|pesa[ns]?|fum[ae]n?|toman?|tocan?|beben?|juegan?|joue|sus?|tu|mi|pren\w{1,3}|paie\w{0,2}|aime\w{0,2}|pese|mariee?s?|nee?|est|son|sa|ses"
+    r"|disease|syndrome|disorder|krankheit|enfermedad|maladie|company|firma|empresa|entreprise|fc|club|gmbh|inc|ltd|verein|team"
+    r"|go(?:es|ing|ne)?|get(?:s|ting)?|been|being|keeps?|do(?:es|ing)?|recover\w*|undergo\w*|macht|geht|kommt|wird|hace|haciendo|pasando|va|esta|fait|suit|etre"
+    r"|street|st|road|rd|avenue|ave|lane|square|strasse|straße|str|weg|platz|calle|avenida|plaza|rue|place|boulevard|chemin",
     re.IGNORECASE,
 )
 #: The beginning of a statement that says what its value is: its verb, or what the value is of.
@@ -36,7 +39,7 @@ _SAYING: Final = expression(
 )
 #: Of these, words that say nothing of what a value is.
 _EMPTY: Final = expression(
-    r"(?:has|have|had|was|is|are|be|use|take|make|call|name|own|from|about|since|currently|new|ist|hat|heiß|heis|nutz|seit|neu|es|tien|llam|usa|desde|nuev|est|appel|depuis|sa|son|ses|su|sus|tu|mi)\w{0,4}",
+    r"(?:has|have|had|was|is|are|be|use|take|make|call|name|own|from|about|since|currently|new|ist|hat|heiß|heis|nutz|seit|neu|es|tien|llam|usa|desde|nuev|est|appel|depuis|sa|son|ses|su|sus|tu|mi|go|get|been|being|keep|do|recover|undergo|mach|geh|komm|wird|hac|pas|va|esta|fait|suit|etre)\w{0,4}",
     re.IGNORECASE,
 )
 #: Words that say the same of a value, in several languages.
@@ -61,7 +64,7 @@ _FAMILIES: Final = tuple(
 _MONEY: Final = r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|pesos?|dólares|libras|pfund|livres)\b"
 _CURRENCY: Final = expression(_MONEY, re.IGNORECASE)
 _MINE: Final = expression(
-    r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn)\s+(?:\w+\s+)?$",
+    r"\b(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meu|minha|mijn|your|dein\w*|tus?|votre|vos|ton|ta|tes)\s+(?:(\w+)\s+)?$",
     re.IGNORECASE,
 )
 _YEARS: Final = r"years?|yrs?|yo|old|aged?|jahre?n?|alt|alter|años?|edad|ans?|âge"
@@ -120,14 +123,43 @@ _THING: Final = expression(
 )
 #: Nothing but this may follow a bare number that is somebody's age.
 _ENDED: Final = expression(
-    r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je)\b)"
+    r"\s*(?:$|[.,;:!?)…\"”]|(?:I|myself|and|now|this|und|y|et|is|no|ich|yo|je|bist|bin|sind|are|am|eres|soy|you|du|Sie|tu|vous|for you|für dich)\b)"
 )
 #: A word that makes another name of the one behind it: “New York” is not York.
 _BEFORE: Final = expression(
-    r"(?<![^\W\d_])(new|north|south|east|west|san|santa|santo|são|saint|port|fort|mount|cape|lake|great|upper|lower|neu|nord|süd|ost|bad|nueva|nuevo|nova"
+    r"(?<![^\W\d_])(new|north|south|east|west|san|santa|santo|são|saint|st\.?|port|fort|mount|cape|lake|great|upper|lower|neu|nord|süd|ost|bad|nueva|nuevo|nova"
     r"|nouvelle)[ -]$",
     re.IGNORECASE,
 )
+#: Characters before a name in which its article stands.
+_NEAR: Final = 40
+#: Articles right before a noun, perhaps with an adjective between; “a” only in English.
+_DEFINITE: Final = expression(
+    r"\b(?:der|die|das|de[mnrs]|im|am|zum|zur|vom|el|la|los|las|del|al|au|les?)\s+(?:[^\W\dA-Z]+\s+)?$|\bl['’]$",
+    re.IGNORECASE,
+)
+_INDEFINITE: Final = expression(
+    r"\b(?:an|eine?[mnrs]?|je|una?|une)\s+(?:[^\W\dA-Z]+\s+)?$|\b(?:the|is|you|and|my|your|for|of|has|drives|owns)\b.*\ba\s+(?:[^\W\dA-Z]+\s+)?$",
+    re.IGNORECASE | re.DOTALL,
+)
+_GERMAN: Final = expression(r"\b(?:der|die|das|und|ist|ein|eine|mit|für|auf|bei|ich|du|zu|von)\b")
+_TITLE: Final = expression(
+    rf"mr|mrs|ms|dr|miss|dear|hi|hello|for|señora?|don|doña|mme|monsieur|madame|{PEOPLE}",
+    re.IGNORECASE,
+)
+#: A statement of how the owner is called.
+_OWN_NAME: Final = expression(
+    r"(?:(?:\w+_)?name|nombre|prénom|vorname|nachname|surname): |\w+: (?:(?:first |last |sur|full )?name is|is called|heißt|se llama|s['’]appelle)\b",
+    re.IGNORECASE,
+)
+#: A longer word begins compounds and other forms of itself: “Hörgerät”, “Hörgerätebatterie”.
+_LONG: Final = 7
+_AT_OURS: Final = expression(rf"{SHARING}\s+$", re.IGNORECASE)
+_FOR_OWNER: Final = expression(
+    r"\b(?:for (?:you|me)|für (?:dich|mich|Sie)|para (?:ti|mí)|pour (?:toi|moi|vous))\b"
+)
+#: What stands on its other side says nothing of a number.
+_BREAK: Final = expression(r"[,;.!?](?=\s)|\n")
 #: Shorter words have no other last vowel.
 _SHORTEST: Final = 5
 
@@ -148,6 +180,7 @@ class Value:
         self._families = [family for family in (*_FAMILIES, *SAME_PEOPLE) if family.search(said)]
         self._is_state = any(_IS.match(memory.content) for memory in memories)
         self._is_age = False
+        self._is_own_name = any(_OWN_NAME.match(f"{one.key}: {one.content}") for one in memories)
         for memory in memories:
             self._add(memory, names)
         self.forms = frozenset(form for one in self._parts for form in one.forms)
@@ -172,7 +205,7 @@ class Value:
         words = [
             (word, forms)
             for word, forms in words_in(bare)
-            if word.casefold() not in names
+            if word.casefold() not in {*names, *(() if word[0].isupper() else SMALL)}
             and any(map(str.isalnum, word))
             and not (spelled and all(word_value(part) is not None for part in word.split("-")))
         ]
@@ -181,7 +214,7 @@ class Value:
         own = [one for one in words if not _is_shared(one[0])]
         if first := _SAYING.match(said):
             before = {one.casefold() for one in _TOKEN.findall(first[0])} - written
-            own = [one for one in own if one[0].casefold() not in before] or own
+            own = [one for one in own if one[0].casefold() not in before] or ([] if parts else own)
         saying = [one for one in (*words, *key) if one not in own and not _EMPTY.fullmatch(one[0])]
         self._common.update(form for _, forms in saying for form in forms)
         self._said_by += [folded(word.casefold()) for word, _ in saying]
@@ -200,6 +233,9 @@ class Value:
         rare = len(words) - len(named)
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
+            if is_code and len(word) >= _SHORTEST and word.isalnum():
+                self._parts.append(code(word))
+                continue
             if word in named or is_code:
                 at = next(
                     (
@@ -210,9 +246,33 @@ class Value:
                     0,
                 )
                 before = _before(said, at)
-                self._parts.append(Part(1.0, forms=forms, is_name=word in named, before=before))
+                self._parts.append(
+                    Part(
+                        1.0,
+                        forms=forms,
+                        is_name=word in named,
+                        before=before,
+                        not_behind=tuple(
+                            article
+                            for article in (_DEFINITE, _INDEFINITE)
+                            if not (
+                                is_code
+                                or self._is_state
+                                or _INDEFINITE.search(said[:at])
+                                or article.search(said[:at])
+                            )
+                        ),
+                        stem=folded(word.casefold()) if len(word) >= _LONG else "",
+                    )
+                )
             else:
-                weight = 0.25 if named or has_number else 1.0 if rare == 1 else 0.5
+                weight = (
+                    1.0
+                    if (rare == 1 and not (named or has_number)) or len(word) > _SHORTEST
+                    else 0.25
+                    if named or has_number
+                    else 0.5
+                )
                 self._parts.append(Part(weight, forms=forms, stem=_stem(word)))
 
     @cached_property
@@ -258,15 +318,17 @@ class Value:
         """
         best: dict[object, float] = {}
         for _, part in self._found(text, within):
-            # Two memories of an age have the same number: it is not told by being there twice.
-            number = part.spellings.pattern if self._is_age and part.spellings is not None else None
-            best[number or id(part)] = part.weight
+            # The same number, also of two memories, is not told by being there twice.
+            at = id(part) if part.spellings is None else part.spellings.pattern
+            best[at] = max(best.get(at, 0.0), part.weight)
         return sum(best.values())
 
     @cached_property
     def _is_number(self) -> bool:
         """True if nothing but a small number tells the value, so that its unit does beside it."""
-        return not any(one.weight >= 1 for one in self._parts)
+        return not any(
+            one.weight >= 1 and (one.is_name or one.spellings is not None) for one in self._parts
+        )
 
     def _has_another_unit(self, text: str, end: int) -> bool:
         """True if what follows a number is a unit of something else: 1,200 metres are no 1,200
@@ -313,7 +375,7 @@ class Value:
         return any(
             one.weight >= 1
             and one.spellings is not None
-            and not one.is_date
+            and not one.is_shared
             and one.spellings.search(text)
             for one in self._parts
         )
@@ -323,12 +385,25 @@ class Value:
         return self.is_said_by(text) or self.is_mine(text)
 
     def is_mine(self, text: str) -> bool:
-        """True if a text has the value behind "my"."""
+        """True if a text has the value behind "my", perhaps with a word for what it is."""
         return any(
             part.weight >= 1
             and not _PERSON.fullmatch(text[start:end])
-            and _MINE.search(text[:start]) is not None
+            and (
+                (
+                    (mine := _MINE.search(text[:start]))
+                    and (not _PERSON.fullmatch(mine[1] or "") or self.is_said_by(mine[1]))
+                )
+                or _AT_OURS.search(text[:start])
+            )
             for (start, end), part in self._found(text)
+        )
+
+    def has_unique(self, text: str) -> bool:
+        """True if a text has what one person alone has, such as a telephone number."""
+        return any(
+            one.is_unique and one.spellings is not None and one.spellings.search(text)
+            for one in self._parts
         )
 
     def is_said_by(self, text: str) -> bool:
@@ -352,7 +427,8 @@ class Value:
                 for found in part.spellings.finditer(text):
                     if self._has_another_unit(text, found.end()):
                         continue
-                    near = text[max(found.start() - 12, 0) : found.end() + 24]
+                    before, after = text[: found.start()][-12:], text[found.end() :][:24]
+                    near = _BREAK.split(before)[-1] + found[0] + _BREAK.split(after)[0]
                     weak = part.weight < 1 or (
                         part.is_bare_in(found[0]) and not _CURRENCY.search(near)
                     )
@@ -366,7 +442,8 @@ class Value:
                         yield found.span(), part._replace(weight=1.0)
                     else:
                         told = not weak or (
-                            (self._is_number or part.weight >= 1) and self.is_said_by(near)
+                            (self._is_number or part.weight >= 1)
+                            and (self.is_said_by(near) or _FOR_OWNER.search(near) is not None)
                         )
                         yield (
                             found.span(),
@@ -377,12 +454,21 @@ class Value:
         for place, token in enumerate(tokens):
             terms, stem = terms_in(token[0]), _stem(token[0])
             for part in words:
-                if part.forms.isdisjoint(terms) and not (part.stem and part.stem == stem):
+                if part.forms.isdisjoint(terms) and not (
+                    part.stem
+                    and (
+                        stem.startswith(part.stem if part.is_name else part.stem[:-1])
+                        if len(part.stem) > _SHORTEST
+                        else stem == part.stem
+                    )
+                ):
                     continue
-                other = part.before != _before(text, token.start()) or self._is_other(
-                    text, tokens, place, within
-                )
-                if not (part.is_name and other):
+                behind = text[max(token.start() - _NEAR, 0) : token.start()]
+                if not part.is_name or not (
+                    part.before != _before(text, token.start())
+                    or any(article.search(behind) for article in part.not_behind)
+                    or self._is_other(text, tokens, place, within)
+                ):
                     yield token.span(), part
 
     def _is_of_a_thing(self, before: str) -> bool:
@@ -400,17 +486,29 @@ class Value:
         if not token[0][0].isupper():
             # Who writes names in lower case has them nowhere with a capital letter.
             is_written = token[0].capitalize() in within
-            return is_written or not text.islower() or is_small(token[0])
+            return is_written or not (within or text).islower() or is_small(token[0])
         start, end = token.span()
         before = max(start - 20, 0)
         if _OPENS.search(text, before, start) and _VERB_ON.match(text, end):
             return True
         if _HYPHEN_BEFORE.search(text, before, start) or _HYPHEN_BEHIND.match(text, end):
             return True
-        if after is None or not after[0][0].isupper() or text[end : after.start()] != " ":
+        if self._is_own_name:
             return False
-        terms = terms_in(after[0])
-        return self.forms.isdisjoint(terms) and self.common.isdisjoint(terms) and len(after[0]) > 1
+        beside = [after] if after is not None and text[end : after.start()] == " " else []
+        first = tokens[place - 1] if place and not _GERMAN.search(text) else None
+        if (
+            first is not None
+            and text[first.end() : start] == " "
+            and not _OPENS.search(text, max(first.start() - 20, 0), first.start())
+        ):
+            beside += [] if _TITLE.fullmatch(first[0]) or _before(text, start) else [first]
+        return any(
+            one[0][0].isupper()
+            and len(one[0]) > 1
+            and (self.forms | self.common).isdisjoint(terms_in(one[0]))
+            for one in beside
+        )
 
 
 def words_in(said: str) -> Words:
@@ -448,7 +546,7 @@ def _before(text: str, place: int) -> str:
     """Return the word before a name that makes it another one; empty if there is none."""
     found = _BEFORE.search(text[max(place - 12, 0) : place])
     is_name = found is not None and (found[1][0].isupper() or text.islower())
-    return found[1].lower() if found is not None and is_name else ""
+    return found[1].lower().rstrip(".") if found is not None and is_name else ""
 
 
 def _stem(word: str) -> str:

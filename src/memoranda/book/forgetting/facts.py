@@ -16,6 +16,7 @@ from memoranda.book.forgetting.other_people import (
     OWNER,
     PEOPLE,
     SAME_PEOPLE,
+    SHARING,
     Words,
     is_about_somebody_else,
 )
@@ -35,9 +36,10 @@ _BRACKETS: Final = expression(r"\s*\([^()]*\)")
 PERSON: Final = expression(
     rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE
 )
-#: A person as whose relative or friend somebody is named: “my neighbour's dad”.
-OF_PERSON: Final = expression(
-    rf"\b(?:{PEOPLE})['’]s\b|\b(?:of|de|del|du|von|meine[rs]|seine[rs]|ihre[rs])\s+(?:\w+\s+)?(?:{PEOPLE})\b",
+_SHARING: Final = expression(SHARING, re.IGNORECASE)
+#: Who a statement is about, with the name.
+_WHOM: Final = expression(
+    rf"((?!son\b|famil)(?:{PEOPLE})\b)(?:\s+(?:is |wurde )?(?:called|named|heißt|name is|se llama|s['’]appelle))?(?:\s+((?-i:[A-ZÀ-Ý])[^\W\d_]+))?",
     re.IGNORECASE,
 )
 #: Before somebody who is not the one that a clause is about.
@@ -192,8 +194,8 @@ def _whom(memories: Sequence[Memory], names: Collection[str]) -> frozenset[int]:
     found: set[int] = set()
     for memory in memories:
         subject = memory.subject
-        if subject is None and (kin := PERSON.match(memory.content)):
-            subject = kin[0]
+        if subject is None and (kin := _WHOM.match(memory.content)):
+            subject = " ".join(filter(None, kin.groups()))
         if subject is None or comparable_text(subject) in {*names, *OWNER_WORDS}:
             return frozenset()
         found.update(form for _, forms in words_with_forms(subject) for form in forms)
@@ -204,9 +206,16 @@ def _strangers(fact: Fact, others: Iterable[Memory]) -> frozenset[int]:
     """Return the forms of the words of statements about somebody else with the same value."""
     found: set[int] = set()
     for memory in others:
-        said = memory.content
-        of_somebody = memory.subject is not None or is_of_somebody_else(said, fact)
-        if fact.value.names_somebody_else(said) or (of_somebody and fact.value.held_by(said) >= 1):
+        said, value = memory.content, fact.value
+        # What has a word of the value alone, and not what it says of the owner, means another thing.
+        if value.names_somebody_else(said) or (
+            (held := value.held_by(said)) >= 1
+            and (
+                (held == 1 and not value.is_said_by(said))
+                or memory.subject is not None
+                or is_of_somebody_else(said, fact)
+            )
+        ):
             words = words_of(said, fact.names)
             found.update(
                 form for word, forms in words if not fact.value.held_by(word) for form in forms
@@ -221,6 +230,7 @@ def is_of_somebody_else(text: str, fact: Fact) -> bool:
     for same in SAME_PEOPLE:
         if same.search(fact.said.replace("_", " ")):
             text = same.sub("", text)
+    text = _SHARING.sub("", text)
     said = (found for found in PERSON.finditer(text) if not _WITH.search(text[: found.start()]))
     if {found[0].casefold() for found in said} - fact.people:
         return True

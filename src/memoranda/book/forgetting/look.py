@@ -221,12 +221,8 @@ class Look:
         groups = [self._compare(one, memories) for one in self.meant]
         if self.taken or self.same:
             memories = await self._memories([fact_of(group, names) for group in groups])
-        taken = len(self.same)
-        groups = [
-            self._with_memories(group, names, self._others(memories, groups)) for group in groups
-        ]
-        if len(self.same) > taken:
-            memories = await self._memories([fact_of(group, names) for group in groups])
+        for group in groups:
+            self._take_telling(fact_of(group, names, self._others(memories, groups)), group[0])
         others = self._others(memories, groups)
         return [fact_of(group, names, others) for group in groups], memories
 
@@ -234,7 +230,7 @@ class Look:
         self, memories: Sequence[Memory], groups: Sequence[Sequence[Memory]]
     ) -> list[Memory]:
         """Return the statements that stay."""
-        gone = {memory.id for group in groups for memory in group}
+        gone = {memory.id for group in (*groups, self.same) for memory in group}
         return [memory for memory in memories if memory.active and memory.id not in gone]
 
     async def _memories(self, facts: Sequence[Fact]) -> list[Memory]:
@@ -291,26 +287,21 @@ class Look:
                 group += self._take(memory, memory.content)
         return group
 
-    def _with_memories(
-        self, said: Sequence[Memory], names: frozenset[str], others: Sequence[Memory]
-    ) -> list[Memory]:
-        """Return the memories of a fact with the others that tell it, which are taken."""
-        fact = fact_of(said, names, others)
+    def _take_telling(self, fact: Fact, meant: Memory) -> None:
+        """Take the other memories that tell a fact; what else they say is no part of it."""
         keys = {memory.key for memory in self.meant} - {None}
-        new: list[Memory] = []
         for memory in fact.near:
             is_of_owner = fact.is_of_owner(f"{memory.subject or ''} {memory.content}")
             its_own = (
-                memory.key not in keys and _subject(memory) == _subject(said[0]) and not is_of_owner
+                memory.key not in keys and _subject(memory) == _subject(meant) and not is_of_owner
             )
             if its_own and (
                 any(tells(fact, text) for text in _statements_of(memory))
                 or self._has_value_of_source(fact, memory)
             ):
-                new += self._take(memory, memory.content)
+                self._take(memory, memory.content)
             elif fact.is_of_a_stranger(memory.content):
                 self._name(memory, memory.content, SOMEBODY)
-        return [*said, *new]
 
     def _has_value_of_source(self, fact: Fact, memory: Memory) -> bool:
         """True if a memory has the value from a message from which a memory of the fact has it."""

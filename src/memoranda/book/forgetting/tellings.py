@@ -37,7 +37,9 @@ from memoranda.text.sentence_spans import Place, sentence_places, with_white_spa
 from memoranda.text.similarity import words_with_forms
 
 #: Fields beside a value that say what the value is about, in calls and results of tools.
-_NAMING: Final = frozenset({"key", "field", "path", "topic", "about", "subject"})
+_NAMING: Final = frozenset(
+    {"key", "field", "path", "topic", "about", "subject", "name", "person", "guest", "who"}
+)
 _TOKEN: Final = expression(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _NUMBER: Final = expression(r"-?\d+(?:\.\d+)?")
 #: A field of a JSON object that has a number.
