@@ -298,6 +298,8 @@ def test_a_colleague_at_a_firm_tells_that_the_owner_is_there_and_a_relative_does
         ("Daughter is called Rose", "For Rose you could buy a kite."),
         ("Went to school in Dundee", "Visit his home, then meet your Dundee friends."),
         ("First name is Martin", "Kind regards, Martin Eastwood"),
+        ("Boss is called Berg", "Please ask Mr Berg tomorrow."),
+        ("Wohnt in Kestrel", "Der Bus zur Halle Kestrel hält bei dir."),
         ("Paga 950 euros", "950 € al mes son el 45 % de tus ingresos."),
         ("Ist 58 Jahre alt", "Mit 58 bist du jung."),
     ],

@@ -16,7 +16,6 @@ from memoranda.book.forgetting.other_people import (
     OWNER,
     PEOPLE,
     SAME_PEOPLE,
-    SHARING,
     Words,
     is_about_somebody_else,
 )
@@ -36,7 +35,6 @@ _BRACKETS: Final = expression(r"\s*\([^()]*\)")
 PERSON: Final = expression(
     rf"\b(?!son\b|famil)(?:{PEOPLE})\b(?!(?<=[Ff]rau)\s+[A-Z])", re.IGNORECASE
 )
-_SHARING: Final = expression(SHARING, re.IGNORECASE)
 #: Who a statement is about, with the name.
 _WHOM: Final = expression(
     rf"((?!son\b|famil)(?:{PEOPLE})\b)(?:\s+(?:is |wurde )?(?:called|named|heißt|name is|se llama|s['’]appelle))?(?:\s+((?-i:[A-ZÀ-Ý])[^\W\d_]+))?",
@@ -230,7 +228,6 @@ def is_of_somebody_else(text: str, fact: Fact) -> bool:
     for same in SAME_PEOPLE:
         if same.search(fact.said.replace("_", " ")):
             text = same.sub("", text)
-    text = _SHARING.sub("", text)
     said = (found for found in PERSON.finditer(text) if not _WITH.search(text[: found.start()]))
     if {found[0].casefold() for found in said} - fact.people:
         return True
