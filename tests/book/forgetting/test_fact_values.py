@@ -274,6 +274,12 @@ def test_what_another_memory_says_with_the_value_stays(
     assert left_of(text, content, *others) == (text if left is None else left)
 
 
+def test_what_is_called_yours_is_the_owners_behind_a_part_about_somebody_else() -> None:
+    said = "Visit his care home in Dundee, then meet your Dundee friends."
+    left = left_of(said, "Went to school in Dundee", "Father lives in a care home in Dundee")
+    assert left == "Visit his care home in Dundee."
+
+
 def test_a_number_of_one_person_alone_goes_whoever_is_named_beside_it() -> None:
     said = "- Father: 0170 1111111\n- Parent to call: 0151/234567 89\n"
     assert left_of(said, "Phone number is 0151 23456789") == "- Father: 0170 1111111\n"
