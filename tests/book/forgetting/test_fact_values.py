@@ -325,3 +325,9 @@ def test_a_verb_at_the_beginning_of_a_sentence_is_no_name_of_somebody_else() -> 
     said = "Hablo tres idiomas y toco el piano."
     assert left_of(said, "Habla tres idiomas", repeats=False) == "toco el piano."
     assert left_of("Contains peanuts.", "Is allergic to peanuts") == ""
+
+
+def test_one_code_of_a_statement_with_many_is_not_the_owners_alone() -> None:
+    said = "I ordered rope12, bolt31, sail99 and kite40."
+    assert left_of(said, "Sold bolt31 cam45x disk59 flag73", repeats=False) == said
+    assert left_of("It is bolt31.", "Door code is bolt31", repeats=False) == ""

@@ -162,6 +162,8 @@ _FOR_OWNER: Final = expression(
 _BREAK: Final = expression(r"[,;.!?](?=\s)|\n")
 #: Shorter words have no other last vowel.
 _SHORTEST: Final = 5
+#: Of a statement with more codes than this, none is one that only the owner has.
+_MOST_CODES: Final = 2
 
 
 class Value:
@@ -231,9 +233,14 @@ class Value:
         written = _written(said)
         named = [word for word, _ in words if word.casefold() in written]
         rare = len(words) - len(named)
+        codes = [
+            word
+            for word, _ in words
+            if len(word) >= _SHORTEST and word.isalnum() and any(map(str.isdigit, word))
+        ]
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
-            if is_code and len(word) >= _SHORTEST and word.isalnum():
+            if word in codes and len(codes) <= _MOST_CODES:
                 self._parts.append(code(word))
                 continue
             if word in named or is_code:
