@@ -165,7 +165,9 @@ class _Yard:
 
     def _turn(self, talk: random.Random, place: int, turn: str) -> str:
         self._words += 1
-        word = f"word{self._words}"
+        # Of one length: which of several equal memories a question shows is left to chance, and
+        # decides how much a portion holds.
+        word = f"word{self._words:04}"
         also = ", with an episode" if place % 2 else ""
         return f"{turn.format(word=word, liked=talk.choice(_LIKED))}, {word}{also}, {_FILLING}."
 
