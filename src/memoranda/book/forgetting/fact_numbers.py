@@ -72,9 +72,10 @@ _SCALED: Final = expression(
     rf"(?:[$€£]\s?\d+(?:[.,]\d+)?\s?m|\d+(?:[.,]\d+)?\s?(?:{_THOUSAND}|{_MILLIONS}))(?!\w)",
     re.IGNORECASE,
 )
-#: Six capital letters and digits in groups, one of them a digit.
+#: Capital letters and digits: five or more in one group, or six in several.
 _CODE: Final = expression(
-    r"(?<![\w-])(?=[A-Z -]*\d)(?=(?:[ -]?[A-Z\d]){6})[A-Z][A-Z\d]{0,4}(?:[ -][A-Z\d]{1,5})+(?![\w-])"
+    r"(?<![\w-])(?:(?=\d*[A-Z])(?=[A-Z]*\d)[A-Z\d]{5,}"
+    r"|(?=[A-Z -]*\d)(?=(?:[ -]?[A-Z\d]){6})[A-Z][A-Z\d]{0,4}(?:[ -][A-Z\d]{1,5})+)(?![\w-])"
 )
 _SEPARATORS: Final = "[., \u00a0\u202f’']?"
 _FEWEST_DIGITS: Final = 3
@@ -132,7 +133,7 @@ def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
             taken.append((Part(1.0, when, is_shared=True), found.span()))
     for pattern, made in (
         (_ADDRESS, _address),
-        (_CODE, code),
+        (_CODE, _code),
         (_TIME, _time),
         (_PHONE, _phone),
         (_SCALED, _scaled),
@@ -148,8 +149,8 @@ def numbers_of(said: str) -> Iterator[tuple[Part, tuple[int, int]]]:
     return iter(sorted(taken, key=lambda one: one[1]))
 
 
-def code(written: str) -> Part:
-    """Return a code of several groups, such as an IBAN, with and without the gaps between them."""
+def _code(written: str) -> Part:
+    """Return a code, such as an IBAN, with and without gaps."""
     signs = r"[\s.-]*".join(re.findall(r"[^\W_]", written))
     pattern = re.compile(rf"(?<!\w){signs}(?!\w)", re.IGNORECASE)
     return Part(1.0, pattern, is_unique=True)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from memoranda.book.forgetting.fact_numbers import Part, code, numbers_of, quantity
+from memoranda.book.forgetting.fact_numbers import Part, numbers_of, quantity
 from memoranda.book.forgetting.other_people import PEOPLE, SAME_PEOPLE, SHARING, Words, is_small
 from memoranda.first_use import expression
 from memoranda.formation.privacy.numerals import numbers_in_words, word_value
@@ -162,8 +162,6 @@ _FOR_OWNER: Final = expression(
 _BREAK: Final = expression(r"[,;.!?](?=\s)|\n")
 #: Shorter words have no other last vowel.
 _SHORTEST: Final = 5
-#: Of a statement with more codes than this, none is one that only the owner has.
-_MOST_CODES: Final = 2
 
 
 class Value:
@@ -233,16 +231,8 @@ class Value:
         written = _written(said)
         named = [word for word, _ in words if word.casefold() in written]
         rare = len(words) - len(named)
-        codes = [
-            word
-            for word, _ in words
-            if len(word) >= _SHORTEST and word.isalnum() and any(map(str.isdigit, word))
-        ]
         for word, forms in words:
             is_code = any(map(str.isdigit, word))
-            if word in codes and len(codes) <= _MOST_CODES:
-                self._parts.append(code(word))
-                continue
             if word in named or is_code:
                 at = next(
                     (
