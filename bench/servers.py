@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from tools.mongod import Mongod
@@ -31,8 +31,8 @@ _OWN = ("schema", "partitions")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """A server, by the address of its database."""
+class PostgresServer:
+    """A PostgreSQL server; each book is a schema of its database."""
 
     url: str
     #: What addresses of such servers begin with.
@@ -79,9 +79,10 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class MongoServer(Server):
+class MongoServer:
     """A MongoDB server; each book is a database."""
 
+    url: str
     schemes: ClassVar[tuple[str, ...]] = ("mongodb://", "mongodb+srv://")
 
     def book(self, name: str) -> str:
@@ -126,10 +127,14 @@ class MongoServer(Server):
         return import_module("pymongo").AsyncMongoClient(self.url)
 
 
+Server: TypeAlias = PostgresServer | MongoServer
+
+
 def server_at(url: str) -> Server | None:
     """Return the server that an address names; None if no such server is known."""
-    kinds = (Server, MongoServer)
-    return next((kind(url) for kind in kinds if url.startswith(kind.schemes)), None)
+    if url.startswith(PostgresServer.schemes):
+        return PostgresServer(url)
+    return MongoServer(url) if url.startswith(MongoServer.schemes) else None
 
 
 def plain(name: str) -> str:

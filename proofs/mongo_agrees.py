@@ -12,7 +12,7 @@ from collections import Counter
 from memoranda.engines.mongo.engine import MongoEngine
 from proofs._mongo.filters import Part, left_out, sent, why_implied
 from proofs._mongo.own import OwnMongo
-from proofs._server.agreeing import Steps, carry_out, program
+from proofs._server.agreeing import carry_out, program
 
 ABOUT = "random work gives the same on MongoDB as in memory; without any part of a filter that says whose a document is, it does not"
 #: Programs; up to this count some parts, drawn by the seed, stand for all of them.
@@ -44,7 +44,7 @@ def run(count: int, seed: int) -> str:
             steps = program(rng)
             try:
                 with sent(found):
-                    asyncio.run(_carry_out(steps, server.new_book()))
+                    asyncio.run(carry_out(steps, MongoEngine.open(server.new_book())))
             except AssertionError as difference:
                 raise Disagreement(f"program {number}, {steps}: {difference}") from difference
         parts = sorted(part for part in found if not why_implied(part))
@@ -61,20 +61,16 @@ def run(count: int, seed: int) -> str:
     )
 
 
-async def _carry_out(steps: Steps, address: str) -> None:
-    engine = await MongoEngine.open(address)
-    try:
-        await carry_out(steps, engine)
-    finally:
-        await engine.close()
-
-
 def _noticed(server: OwnMongo, part: Part, rng: random.Random) -> bool:
     """Return True if the results differ, or the work fails."""
     for _ in range(_PROGRAMS):
         try:
             with left_out(part):
-                asyncio.run(asyncio.wait_for(_carry_out(program(rng), server.new_book()), _SECONDS))
+                asyncio.run(
+                    asyncio.wait_for(
+                        carry_out(program(rng), MongoEngine.open(server.new_book())), _SECONDS
+                    )
+                )
         except TimeoutError:
             raise
         except Exception:  # noqa: BLE001 - work that fails differs, too

@@ -9,7 +9,7 @@ import random
 
 from memoranda.engines.postgres.engine import PostgresEngine
 from proofs._moving.carrying import Unlike, carried
-from proofs._server.agreeing import Steps, carry_out, program
+from proofs._server.agreeing import carry_out, program
 from proofs._server.mutants import Mutant, check_all
 from proofs._server.own import OwnServer
 from proofs._server.superfluous import MOVING, TRIPS, needed, superfluous
@@ -44,7 +44,7 @@ def run(count: int, seed: int) -> str:
             steps = program(rng)
             address = server.new_book(**({"partitions": _PARTITIONS} if number % 2 else {}))
             try:
-                asyncio.run(_carry_out(steps, address))
+                asyncio.run(carry_out(steps, PostgresEngine.open(address)))
             except AssertionError as difference:
                 raise Disagreement(f"program {number}, {steps}: {difference}") from difference
         # A superuser bypasses row-level security, so that only the engine's own condition is
@@ -62,14 +62,6 @@ def run(count: int, seed: int) -> str:
         f"{count} programs agree; of {len(mutants)} conditions {len(chosen)} were left out in turn, with the wall by rows "
         f"off, and each was missed; {len(superfluous())} more bound what a number or an id does already"
     )
-
-
-async def _carry_out(steps: Steps, address: str) -> None:
-    engine = await PostgresEngine.open(address)
-    try:
-        await carry_out(steps, engine)
-    finally:
-        await engine.close()
 
 
 async def _check(server: OwnServer, mutants: list[Mutant]) -> None:
@@ -102,4 +94,4 @@ async def _tried(server: OwnServer, mutant: Mutant, rng: random.Random) -> None:
         await carried(rng, PostgresEngine.open(server.new_book()), mutant.apply)
         return
     with mutant.apply():
-        await _carry_out(program(rng), server.new_book())
+        await carry_out(program(rng), PostgresEngine.open(server.new_book()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -63,8 +64,16 @@ def program(rng: random.Random) -> Steps:
     return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(_FEWEST, _MOST))]
 
 
-async def carry_out(steps: Steps, engine: Engine) -> None:
+async def carry_out(steps: Steps, opening: Awaitable[Engine]) -> None:
     """Do the same on an engine and in memory, and compare after each step; raise if they differ."""
+    engine = await opening
+    try:
+        await _compared(steps, engine)
+    finally:
+        await engine.close()
+
+
+async def _compared(steps: Steps, engine: Engine) -> None:
     pair = Pair((InMemoryEngine(), engine))
     working = Working(pair)
     await working.begin()

@@ -143,14 +143,10 @@ class Contexts:
         request: ContextRequest,
     ) -> tuple[Context, list[Memory]]:
         """Return a context, and the memories that were placed in it."""
-        nothing: tuple[Context, list[Memory]] = (
-            Composer(Material(), request.budget, request.count).compose(),
-            [],
-        )
         if view.whole and await self._services.engine.restriction(owner) is not None:
             # Storage shows a restricted owner's records to the person; placing them in a context is
             # use.
-            return nothing
+            return _nothing(request)
         most = _most_for(request.budget) if request.limit is None else request.limit
         while True:
             gathered = await self._gathered(owner, view, finding, request, most)
@@ -170,7 +166,7 @@ class Contexts:
             and await self._services.engine.restriction(owner) is not None
         ):
             # What an agent learnt of this owner, and for them, is not used either.
-            return nothing
+            return _nothing(request)
         if not context.blocks:
             only = Filter(types=request.types - {RecordType.EXPERIENCE})
             await log_narrow_view(self._services.engine, owner, view, only, "context")
@@ -354,6 +350,10 @@ class Contexts:
             turns_whole=whole,
             thread=next(iter(those_of(Thread, read)), None),
         )
+
+
+def _nothing(request: ContextRequest) -> tuple[Context, list[Memory]]:
+    return Composer(Material(), request.budget, request.count).compose(), []
 
 
 def _at_least(turn: Message, budget: int) -> int:

@@ -7,7 +7,8 @@ from typing import Final
 
 from memoranda.language.words import table, words
 
-_LANGUAGES: Final = ("en", "de", "es", "fr")
+#: The languages of such numbers.
+LANGUAGES: Final = ("en", "de", "es", "fr")
 _SPANISH_HUNDREDS: Final = "cien(?:to)? doscient[oa]s trescient[oa]s cuatrocient[oa]s quinient[oa]s seiscient[oa]s setecient[oa]s ochocient[oa]s novecient[oa]s"
 #: Numbers with several endings.
 _ENDED: Final = {("es", 1): "un[oa]?", ("fr", 1): "une?"}
@@ -21,7 +22,7 @@ def in_words(number: int) -> Iterator[str]:
     """
     if not 1 < number < 1_000_000:
         return
-    for language in _LANGUAGES:
+    for language in LANGUAGES:
         yield _written(number, language).replace("-", _GAP).replace(" ", _GAP)
     thousands, rest = divmod(number, 1000)
     if thousands > 1 and rest == 500:

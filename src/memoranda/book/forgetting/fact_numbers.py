@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from memoranda.book.forgetting.other_people import LANGUAGES
 from memoranda.first_use import expression
 from memoranda.language.words import numbers as spelled_out
 from memoranda.language.words import table
-from memoranda.text.number_words import in_words
+from memoranda.text.number_words import LANGUAGES, in_words
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Final
 
 from memoranda.first_use import expression
+from memoranda.text.number_words import LANGUAGES
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import terms_in
 from memoranda.text.terms import is_stop_word
@@ -79,7 +80,6 @@ OWN: Final = expression(
 _AND_I: Final = expression(r"^\s*(?:and|und|y|et)\s+(?:i|ich|yo|moi)\b", re.IGNORECASE)
 _NAMED: Final = r"(?P<a>\b(?i:the|der|die|das|el|la|le)\s+)?(?P<name>[^\W\d_][\w'’-]+)\s+(?:(?:from|aus|vom|de|del|du)\s+(?:\w+\s+){{1,2}}?)?(?P<aux>(?:(?:is|was|has|had|ist|war|hat|es|está|tiene|est|a|still|now|also)\s+){{0,2}}(?:\w+ly\s+)?){verb}"
 _VERB_ENDS: Final = ("s", "t", "e", "a")
-LANGUAGES: Final = ("en", "de", "es", "fr")
 
 #: The words of a statement: each with the hashes of its possible forms.
 Words = tuple[tuple[str, frozenset[int]], ...]

@@ -111,6 +111,7 @@ class Language:
         self.code: Final = code
         self._given: Final = data(code)
         self._named: Final[dict[str, re.Pattern[str]]] = {}
+        self._lists: Final[dict[str, frozenset[str]]] = {}
         self._words: Final[dict[tuple[str, bool], str]] = {}
 
     def __getitem__(self, name: str) -> re.Pattern[str]:
@@ -135,7 +136,9 @@ class Language:
 
     def listed(self, name: str) -> frozenset[str]:
         """Return the words of a list."""
-        return frozenset(self.text(name).split())
+        if name not in self._lists:
+            self._lists[name] = frozenset(self.text(name).split())
+        return self._lists[name]
 
     @property
     def own(self) -> Mapping[str, str]:
