@@ -42,6 +42,11 @@ _IMPLIED = {
         "_store_records",
         "_version_of",
         "_versions",
+        "answer of InThread",
+        "answer of LastUserTurn",
+        "answer of PlaceTaken",
+        "head_of in owners",
+        "put_all in records",
     ),
     "a shelf's owner binds its records": ("_pieces_after in records: shelf",),
     "the ids of records bind their versions": ("_pieces_after in versions",),
@@ -53,6 +58,7 @@ _IMPLIED = {
         "_reserve",
     ),
     "only doctor asks it of a tenant; every engine's suite counts two tenants": ("_counts",),
+    "a job that makes vectors is the book's, and its kind says so": ("make_embedding_due in jobs",),
     "jobs of an era that ended are removed one by one before": ("_end_era in jobs",),
 }
 #: Functions that serve many questions.

@@ -163,19 +163,20 @@ async def _at_limits(pair: Pair, working: Working) -> None:
         }
     )
     for owner in (Owner(tenant="other", id=FULL.id), Owner(kind=OwnerKind.GROUP, id=FULL.id)):
-        put_away = memory(owner, "put away")
-        by_agent = memory(owner, "own", agent="a")
-        await _write(pair, owner, put_away, by_agent, item(owner, "z", 1.0))
+        put_away, by_agent = memory(owner, "put away"), memory(owner, "own", agent="a")
+        passed = memory(owner, "for a moment", expires_at=START + timedelta(seconds=1))
+        await _write(pair, owner, put_away, by_agent, passed, item(owner, "z", 1.0))
         await _write(pair, owner, c.Archive(put_away.memory.id, 1, "so"))
     own = memory(FULL, "own")
     first = (own, item(FULL, "x"))
     one_of_an_agent = ROOMY.model_copy(update={"memories_per_agent": 1, "at_capacity": "reject"})
     by_agent = memory(FULL, "by an agent", agent="a")
-    more = (memory(FULL, "one more"), item(FULL, "y"), c.Archive(own.memory.id, 1, "so"))
     for changes, limits in (
         (first, one_each),
+        ((memory(FULL, "one more"),), one_each),
+        ((item(FULL, "y"),), one_each),
         ((by_agent,), one_of_an_agent),
-        *(((one,), one_each) for one in more),
+        ((c.Archive(own.memory.id, 1, "so"),), one_each),
     ):
         batch = c.Batch(FULL, WHOLE, Actor(), later, changes, limits)
         await pair.same(partial(apply, batch))
