@@ -8,10 +8,11 @@ from dataclasses import fields, is_dataclass
 
 from pydantic import BaseModel
 
-#: No stemmer changes such words, and no language has them.
 _LETTERS = "bcfghjkmnpqrtvwxz"
+#: A word with this end has no other form in any language: stemmers make one word of "…zz" and "…zt".
+_END = "l"
 _OWNER, _AUDIENCE, _SERIAL = 2, 1, 5
-PATTERN = re.compile(f"qz[{_LETTERS}]{{{_OWNER + _AUDIENCE + _SERIAL}}}")
+PATTERN = re.compile(f"qz[{_LETTERS}]{{{_OWNER + _AUDIENCE + _SERIAL}}}{_END}")
 
 
 class Mint:
@@ -22,7 +23,7 @@ class Mint:
 
     def __call__(self, owner: int, audience: int = 0) -> str:
         self._made += 1
-        return f"qz{_digits(owner, _OWNER)}{_digits(audience, _AUDIENCE)}{_digits(self._made, _SERIAL)}"
+        return f"qz{_digits(owner, _OWNER)}{_digits(audience, _AUDIENCE)}{_digits(self._made, _SERIAL)}{_END}"
 
 
 def canaries_in(output: object) -> frozenset[str]:
