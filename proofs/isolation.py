@@ -5,9 +5,12 @@ is needed.
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import os
 import random
 import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -62,25 +65,44 @@ class Undetected(Exception):
 
 
 def run(count: int, seed: int) -> str:
-    with tempfile.TemporaryDirectory() as folder, without_syncs(rewriting=False):
-        return asyncio.run(_prove(Path(folder), count, seed))
-
-
-async def _prove(folder: Path, count: int, seed: int) -> str:
-    original = folder / "original.db"
-    notes = kept(await build(original))
-    worlds = _Worlds(folder, original, notes)
-    done = 0
-    while done < count:
-        some = min(_WORLD, count - done)
-        # Only the first world uses the product's own threads: callers wait for each answer, so
-        # threads only cost time.
-        with without_threads() if done else nullcontext():
-            await worlds.tried(some, _WINDOW, random.Random(f"{seed} {done}"))
-        done += some
-    with without_threads():
-        worst = await _control(folder, worlds, seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        original = folder / "original.db"
+        with without_syncs(rewriting=False):
+            notes = kept(asyncio.run(build(original)))
+        _try_worlds(folder, original, notes, count, seed)
+        with without_syncs(rewriting=False), without_threads():
+            worst = asyncio.run(_control(folder, _Worlds(folder, original, notes), seed))
     return f"{count} tries, 0 leaks; {worst}"
+
+
+def _try_worlds(folder: Path, original: Path, notes: bytes, count: int, seed: int) -> None:
+    """Try calls on as many worlds as the count needs, each in a process that has a core."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), context) as pool:
+        running = [
+            pool.submit(_try_world, folder, original, notes, done, min(_WORLD, count - done), seed)
+            for done in range(0, count, _WORLD)
+        ]
+        try:
+            for ended in as_completed(running):
+                ended.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _try_world(
+    folder: Path, original: Path, notes: bytes, done: int, tries: int, seed: int
+) -> None:
+    # Only the first world uses the product's own threads: callers wait for each answer, so
+    # threads only cost time.
+    threads = without_threads() if done else nullcontext()
+    own = folder / str(done)
+    own.mkdir()
+    with without_syncs(rewriting=False), threads:
+        worlds = _Worlds(own, original, notes)
+        asyncio.run(worlds.tried(tries, _WINDOW, random.Random(f"{seed} {done}")))
 
 
 class _Worlds:
@@ -115,7 +137,7 @@ class _Worlds:
                     await session.window(picked)
         except Exception as found:
             found.add_note(f"after {done} tries")
-            raise Found(done, found) from found
+            raise Found(done, f"{type(found).__name__}: {found}") from found
         finally:
             await session.close()
             for beside in self._folder.glob(f"{path.name}*"):
@@ -126,9 +148,12 @@ class _Worlds:
 class Found(Exception):
     """A leak, or a fault of the product, and after how many tries."""
 
-    def __init__(self, tries: int, what: Exception) -> None:
-        super().__init__(f"after {tries} tries: {type(what).__name__}: {what}")
-        self.tries = tries
+    def __init__(self, tries: int, what: str) -> None:
+        super().__init__(tries, what)
+        self.tries, self.what = tries, what
+
+    def __str__(self) -> str:
+        return f"after {self.tries} tries: {self.what}"
 
 
 async def _control(folder: Path, worlds: _Worlds, seed: int) -> str:
