@@ -117,14 +117,15 @@ class OwnSet:
         primary = self._until_primary()
         others = [member for member in self._members if member is not primary]
         if self.way == "secondaries first":
+            # Killed, not frozen: to a frozen one the primary goes on sending, and what lies in its
+            # socket is read when it wakes.
             for member in others:
-                # Frozen, so that they get nothing more; what the primary alone has is lost with it.
-                member.signal(signal.SIGSTOP)
+                member.kill()
             time.sleep(0.3)
             primary.kill()
             self._struck = [primary]
             for member in others:
-                member.signal(signal.SIGCONT)
+                member.launch()
         elif self.way == "freeze":
             primary.signal(signal.SIGSTOP)
             self._struck = [primary]
