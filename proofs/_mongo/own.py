@@ -16,8 +16,10 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from tools.mongod import Mongod
 
-#: Seconds within which three members have a primary.
-_ELECTED_SECONDS = 60.0
+#: Seconds within which three members have a primary, and all follow it.
+_ELECTED_SECONDS, _BACK_SECONDS = 60.0, 240.0
+#: States in a status of the set.
+_PRIMARY, _SECONDARY = 1, 2
 
 
 class OwnMongo(Mongod):
@@ -144,16 +146,26 @@ class OwnSet:
                 member.signal(signal.SIGCONT)
             else:
                 member.launch()
-        for member in struck:
-            self._until_back(member)
-        self._until_primary()
+        self._until_all_follow()
 
-    def _until_back(self, member: Mongod) -> None:
-        until = time.monotonic() + _ELECTED_SECONDS
+    def _until_all_follow(self) -> None:
+        """Wait until each member has what the primary has now.
+
+        A killed primary is a secondary for a moment, then takes back what the others have not got,
+        which may take a minute in which it gives no vote.
+        """
+        until, begun = time.monotonic() + _BACK_SECONDS, None
         while time.monotonic() < until:
-            with suppress(PyMongoError), self._client(member) as client:
-                hello = client.admin.command("hello")
-                if hello.get("secondary") or hello.get("isWritablePrimary"):
+            with suppress(PyMongoError), self._client(self._until_primary()) as client:
+                members = client.admin.command("replSetGetStatus")["members"]
+                leader = next(one["optime"] for one in members if one["state"] == _PRIMARY)
+                begun = begun or leader["ts"]
+                if all(
+                    one["state"] in {_PRIMARY, _SECONDARY}
+                    and one["optime"]["t"] == leader["t"]
+                    and one["optime"]["ts"] >= begun
+                    for one in members
+                ):
                     return
             time.sleep(0.1)
         raise TimeoutError("a member did not come back")
