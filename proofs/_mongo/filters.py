@@ -35,6 +35,7 @@ _IMPLIED = {
         "_other_holders",
         "_positions_touching",
         "_put_uses",
+        "_put_vectors",
         "_recount in owners",
         "_remark",
         "_remove_records",
@@ -47,6 +48,9 @@ _IMPLIED = {
         "answer of PlaceTaken",
         "head_of in owners",
         "put_all in records",
+    ),
+    "each memory that may make room is fetched once more as the owner's": (
+        "answer of OwnMemories",
     ),
     "a shelf's owner binds its records": ("_pieces_after in records: shelf",),
     "the ids of records bind their versions": ("_pieces_after in versions",),

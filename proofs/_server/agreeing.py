@@ -180,6 +180,15 @@ async def _at_limits(pair: Pair, working: Working) -> None:
     ):
         batch = c.Batch(FULL, WHOLE, Actor(), later, changes, limits)
         await pair.same(partial(apply, batch))
+    # From here on each new memory of the agent puts the one before it away.
+    for text, actor, how in (
+        ("second", Actor(), "evict_oldest"),
+        ("third", Actor("system"), "evict_weakest"),
+    ):
+        limits = ROOMY.model_copy(update={"memories_per_agent": 1, "at_capacity": how})
+        one_more = (memory(FULL, text, agent="a"),)
+        batch = c.Batch(FULL, View(agent="a"), actor, later, one_more, limits)
+        await pair.same(partial(apply, batch))
 
 
 async def _use(owner: Owner, view: View, uses: dict[UUID, Use], number: int, engine: Engine) -> int:
