@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import os
 import random
 import tempfile
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -77,23 +76,15 @@ def run(count: int, seed: int) -> str:
 
 
 def _try_worlds(folder: Path, original: Path, notes: bytes, count: int, seed: int) -> None:
-    """Try calls on as many worlds as the count needs, each in a process that has a core."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), context) as pool:
-        running = [
-            pool.submit(_try_world, folder, original, notes, done, min(_WORLD, count - done), seed)
-            for done in range(0, count, _WORLD)
-        ]
-        try:
-            for ended in as_completed(running):
-                ended.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    """Try calls on as many worlds as the count needs, on all cores at the same time."""
+    try_world = partial(_try_world, folder, original, notes, count, seed)
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        for _ in pool.map(try_world, range(0, count, _WORLD)):
+            pass
 
 
 def _try_world(
-    folder: Path, original: Path, notes: bytes, done: int, tries: int, seed: int
+    folder: Path, original: Path, notes: bytes, count: int, seed: int, done: int
 ) -> None:
     # Only the first world uses the product's own threads: callers wait for each answer, so
     # threads only cost time.
@@ -101,8 +92,10 @@ def _try_world(
     own = folder / str(done)
     own.mkdir()
     with without_syncs(rewriting=False), threads:
-        worlds = _Worlds(own, original, notes)
-        asyncio.run(worlds.tried(tries, _WINDOW, random.Random(f"{seed} {done}")))
+        trying = _Worlds(own, original, notes).tried(
+            min(_WORLD, count - done), _WINDOW, random.Random(f"{seed} {done}")
+        )
+        asyncio.run(trying)
 
 
 class _Worlds:

@@ -7,12 +7,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import sys
 from collections import Counter
 
+from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.mongo.engine import MongoEngine
+from memoranda.model.records import Record
+from memoranda.model.vectors import Embedding
 from proofs._mongo.filters import Part, left_out, sent, why_implied
 from proofs._mongo.own import OwnMongo
-from proofs._server.agreeing import carry_out, program
+from proofs._server.agreeing import Steps, carry_out, program
 
 ABOUT = "random work gives the same on MongoDB as in memory; without any part of a filter that says whose a document is, it does not"
 #: Programs; up to this count some parts, drawn by the seed, stand for all of them.
@@ -23,6 +27,16 @@ COVERS = "model storage door.py engines/inmemory engines/mongo recall book"
 _SOME_PARTS = 4
 #: A part that is left out must be noticed within so many programs, and ends one that takes so long.
 _PROGRAMS, _SECONDS = 30, 120.0
+
+
+class _Reference(InMemoryEngine):
+    """The engine in memory, which lists missing vectors as MongoDB does: by the ids of passages,
+    not as they arrived.
+    """
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        found = await super().lacking(embedding, sys.maxsize)
+        return sorted(found, key=lambda record: record.id)[:limit]
 
 
 class Disagreement(Exception):
@@ -44,7 +58,7 @@ def run(count: int, seed: int) -> str:
             steps = program(rng)
             try:
                 with sent(found):
-                    asyncio.run(carry_out(steps, MongoEngine.open(server.new_book())))
+                    asyncio.run(_carry_out(server, steps))
             except AssertionError as difference:
                 raise Disagreement(f"program {number}, {steps}: {difference}") from difference
         parts = sorted(part for part in found if not why_implied(part))
@@ -61,16 +75,16 @@ def run(count: int, seed: int) -> str:
     )
 
 
+async def _carry_out(server: OwnMongo, steps: Steps) -> None:
+    await carry_out(steps, MongoEngine.open(server.new_book()), _Reference)
+
+
 def _noticed(server: OwnMongo, part: Part, rng: random.Random) -> bool:
     """Return True if the results differ, or the work fails."""
     for _ in range(_PROGRAMS):
         try:
             with left_out(part):
-                asyncio.run(
-                    asyncio.wait_for(
-                        carry_out(program(rng), MongoEngine.open(server.new_book())), _SECONDS
-                    )
-                )
+                asyncio.run(asyncio.wait_for(_carry_out(server, program(rng)), _SECONDS))
         except TimeoutError:
             raise
         except Exception:  # noqa: BLE001 - work that fails differs, too

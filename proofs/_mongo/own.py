@@ -117,23 +117,21 @@ class OwnSet:
     def kill(self) -> None:
         """Strike the primary, as ``way`` says."""
         primary = self._until_primary()
-        others = [member for member in self._members if member is not primary]
-        if self.way == "secondaries first":
+        self._struck = [primary]
+        if self.way == "freeze":
+            primary.signal(signal.SIGSTOP)
+        elif self.way == "kill":
+            primary.kill()
+        else:
             # Killed, not frozen: to a frozen one the primary goes on sending, and what lies in its
             # socket is read when it wakes.
+            others = [member for member in self._members if member is not primary]
             for member in others:
                 member.kill()
             time.sleep(0.3)
             primary.kill()
-            self._struck = [primary]
             for member in others:
                 member.launch()
-        elif self.way == "freeze":
-            primary.signal(signal.SIGSTOP)
-            self._struck = [primary]
-        else:
-            primary.kill()
-            self._struck = [primary]
 
     def start_again(self) -> None:
         """Wait for another primary, then let the struck one come back, and wait until it has caught
@@ -158,9 +156,9 @@ class OwnSet:
         while time.monotonic() < until:
             with suppress(PyMongoError), self._client(self._until_primary()) as client:
                 members = client.admin.command("replSetGetStatus")["members"]
-                leader = next(one["optime"] for one in members if one["state"] == _PRIMARY)
-                begun = begun or leader["ts"]
-                if all(
+                leader = next((one["optime"] for one in members if one["state"] == _PRIMARY), None)
+                begun = begun or (leader and leader["ts"])
+                if leader and all(
                     one["state"] in {_PRIMARY, _SECONDARY}
                     and one["optime"]["t"] == leader["t"]
                     and one["optime"]["ts"] >= begun

@@ -64,17 +64,18 @@ def program(rng: random.Random) -> Steps:
     return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(_FEWEST, _MOST))]
 
 
-async def carry_out(steps: Steps, opening: Awaitable[Engine]) -> None:
+async def carry_out(
+    steps: Steps, opening: Awaitable[Engine], reference: type[InMemoryEngine] = InMemoryEngine
+) -> None:
     """Do the same on an engine and in memory, and compare after each step; raise if they differ."""
     engine = await opening
     try:
-        await _compared(steps, engine)
+        await _compared(steps, Pair((reference(), engine)))
     finally:
         await engine.close()
 
 
-async def _compared(steps: Steps, engine: Engine) -> None:
-    pair = Pair((InMemoryEngine(), engine))
+async def _compared(steps: Steps, pair: Pair) -> None:
     working = Working(pair)
     await working.begin()
     await among_namesakes(pair, working)
@@ -185,7 +186,7 @@ async def _at_limits(pair: Pair, working: Working) -> None:
         ("second", Actor(), "evict_oldest"),
         ("third", Actor("system"), "evict_weakest"),
     ):
-        limits = ROOMY.model_copy(update={"memories_per_agent": 1, "at_capacity": how})
+        limits = one_of_an_agent.model_copy(update={"at_capacity": how})
         one_more = (memory(FULL, text, agent="a"),)
         batch = c.Batch(FULL, View(agent="a"), actor, later, one_more, limits)
         await pair.same(partial(apply, batch))

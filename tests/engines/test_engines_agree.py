@@ -277,10 +277,8 @@ async def upkeep_aside(engine: Engine) -> Any:
 
 
 async def embedding_work(engine: Engine) -> Any:
-    """Return the vector sets, their missing vectors in any order, and the jobs that make them."""
-    lacking = [
-        sorted(await engine.lacking(one, 999), key=lambda record: record.id) for one in EMBEDDINGS
-    ]
+    """Return the vector sets, their missing vectors, and the jobs that make them."""
+    lacking = [await engine.lacking(embedding, 99) for embedding in EMBEDDINGS]
     jobs = [job_shape(job) for job in await engine.jobs(None, 99) if job.kind == EMBED]
     return await engine.vector_sets(), lacking, sorted(map(repr, jobs))
 
