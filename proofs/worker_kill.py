@@ -19,13 +19,23 @@ from typing import get_args
 import memoranda
 from memoranda import Book
 from memoranda.model import changes as c
-from memoranda.model.changes import JobDraft, JobState
+from memoranda.model.changes import Job, JobDraft, JobState
 from memoranda.model.ledger import Actor
 from memoranda.model.messages import Message, Thread
-from memoranda.model.records import WHOLE, Limits, Owner
+from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import new_id, utc_now
 from memoranda.worker import Worker
-from proofs._book.labour import FORM, LEASE_SECONDS, Fate, Manner, Moment, form, hurried, work
+from proofs._book.labour import (
+    FORM,
+    LEASE_SECONDS,
+    LIMITS,
+    Fate,
+    Manner,
+    Moment,
+    form,
+    hurried,
+    work,
+)
 
 ABOUT = "killed workers lose no job and do none twice; only jobs that cannot be done are given up"
 CI_COUNT = 200
@@ -36,7 +46,6 @@ _WORKERS = 3
 _OWNERS = 4
 #: Jobs that wait at a time, so that no worker is idle when it is killed.
 _WAITING = 24
-_LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 #: Shares of jobs that can never be done, fail once, and are put again while they wait or are worked
 #: on.
 _POISON, _FAILING, _AGAIN = 0.04, 0.15, 0.15
@@ -111,7 +120,7 @@ class _Yard:
 
     async def run(self, kills: int) -> _Tally:
         """Kill this many workers, let the remaining jobs be done without kills, and count."""
-        async with memoranda.open(self._path, limits=_LIMITS, embed=None) as book:
+        async with memoranda.open(self._path, limits=LIMITS, embed=None) as book:
             await self._begin(book)
             workers = [self._start() for _ in range(_WORKERS)]
             try:
@@ -138,9 +147,7 @@ class _Yard:
             self._threads.append((owner, thread))
 
     async def _top_up(self, book: Book) -> None:
-        waiting = len(
-            [job for job in await book.engine.jobs(None, 1000) if job.state is not JobState.DEAD]
-        )
+        waiting = len(await _unfinished(book))
         if waiting < _WAITING:
             await asyncio.gather(*(self._put_one(book) for _ in range(_WAITING - waiting)))
 
@@ -227,7 +234,7 @@ class _Yard:
             book.engine, {FORM: lambda job: form(book, job)}, utc_now, lease=LEASE_SECONDS
         )
         deadline = time.monotonic() + 60
-        while [job for job in await book.engine.jobs(None, 1000) if job.state is not JobState.DEAD]:
+        while await _unfinished(book):
             if not await last.run_once():
                 await asyncio.sleep(0.02)
             if time.monotonic() > deadline:
@@ -263,3 +270,9 @@ class _Yard:
                 if (cursor := page.cursor) is None:
                     break
         return found
+
+
+async def _unfinished(book: Book) -> list[Job]:
+    """Return the jobs that are not dead. A whole run has more dead ones than one page shows."""
+    states = (JobState.WAITING, JobState.LEASED)
+    return [job for state in states for job in await book.engine.jobs(state, 1000)]

@@ -18,7 +18,7 @@ from memoranda.model import changes as c
 from memoranda.model.changes import Job
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.records import EVERYONE, WHOLE
+from memoranda.model.records import EVERYONE, WHOLE, Limits
 from memoranda.model.values import new_id, utc_now
 from memoranda.worker import Worker
 
@@ -28,6 +28,9 @@ FORM = "derive"
 LEASE_SECONDS = 0.6
 #: Between the attempts of a job that fails; the product's own pauses are for a day's work.
 PAUSE_SECONDS = 0.02
+#: Of every process that opens the book: a whole run forms more memories of one owner than the
+#: product's own limits allow.
+LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 
 #: ``random``: whenever its starter likes. The others: at that point of its n-th job.
 Moment = Literal["random", "before the write", "between write and finish", "after the finish"]
@@ -60,7 +63,7 @@ def hurried() -> AbstractContextManager[object]:
 
 
 async def _work(path: Path, fate: Fate, manner: Manner) -> None:
-    book = await memoranda.open(path, embed=None)
+    book = await memoranda.open(path, limits=LIMITS, embed=None)
     seen = 0
 
     async def handler(job: Job) -> None:
