@@ -153,6 +153,7 @@ class OwnSet:
         which may take a minute in which it gives no vote.
         """
         until, begun = time.monotonic() + _BACK_SECONDS, None
+        members: list[dict[str, Any]] = []
         while time.monotonic() < until:
             with suppress(PyMongoError), self._client(self._until_primary()) as client:
                 members = client.admin.command("replSetGetStatus")["members"]
@@ -166,4 +167,5 @@ class OwnSet:
                 ):
                     return
             time.sleep(0.1)
-        raise TimeoutError("a member did not come back")
+        states = ", ".join(f"{one['name']} {one['stateStr']} {one.get('optime')}" for one in members)
+        raise TimeoutError(f"a member did not come back: {states}")
