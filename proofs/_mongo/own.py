@@ -18,8 +18,11 @@ from tools.mongod import Mongod
 
 #: Seconds within which three members have a primary, and all follow it.
 _ELECTED_SECONDS, _BACK_SECONDS = 60.0, 240.0
+#: A rollback takes seconds. After this many the member hangs in it: it has closed its collections
+#: and never opens them again (seen with 6.0.5).
+_HUNG_SECONDS = 45.0
 #: States in a status of the set.
-_PRIMARY, _SECONDARY = 1, 2
+_PRIMARY, _SECONDARY, _ROLLBACK = 1, 2, 9
 
 
 class OwnMongo(Mongod):
@@ -48,6 +51,8 @@ class OwnSet:
         #: What the next ``kill`` does: it kills or freezes the primary, or kills the secondaries
         #: and then the primary.
         self.way = "kill"
+        #: How often a member that hung in its own rollback was started again.
+        self.hung = 0
 
     def __enter__(self) -> Self:
         try:
@@ -144,15 +149,16 @@ class OwnSet:
                 member.signal(signal.SIGCONT)
             else:
                 member.launch()
-        self._until_all_follow()
+        self._until_all_follow(struck)
 
-    def _until_all_follow(self) -> None:
+    def _until_all_follow(self, struck: list[Mongod]) -> None:
         """Wait until each member has what the primary has now.
 
         A killed primary is a secondary for a moment, then takes back what the others have not got,
-        which may take a minute in which it gives no vote.
+        and gives no vote meanwhile. One that hangs in this is started again, as its operator would.
         """
         until, begun = time.monotonic() + _BACK_SECONDS, None
+        hung = time.monotonic() + _HUNG_SECONDS
         members: list[dict[str, Any]] = []
         while time.monotonic() < until:
             with suppress(PyMongoError), self._client(self._until_primary()) as client:
@@ -166,6 +172,14 @@ class OwnSet:
                     for one in members
                 ):
                     return
+            if time.monotonic() > hung:
+                states = {one["name"]: one["state"] for one in members}
+                for member in struck:
+                    if states.get(f"127.0.0.1:{member.port}") == _ROLLBACK:
+                        member.kill()
+                        member.launch()
+                        self.hung += 1
+                hung = time.monotonic() + _HUNG_SECONDS
             time.sleep(0.1)
-        states = ", ".join(f"{one['name']} {one['stateStr']} {one.get('optime')}" for one in members)
-        raise TimeoutError(f"a member did not come back: {states}")
+        told = ", ".join(f"{one['name']} {one['stateStr']} {one.get('optime')}" for one in members)
+        raise TimeoutError(f"a member did not come back: {told}")
