@@ -43,7 +43,7 @@ def run(count: int, seed: int) -> str:
         finally:
             series.end()
     told = ", ".join(f"{times} x {way}" for way, times in sorted(ways.items()))
-    again = f"; {members.hung} hung in a rollback and were started again" if members.hung else ""
+    again = f"; {members.hung} hung in a rollback and were made anew" if members.hung else ""
     return (
         f"{told} under load; {acknowledged} acknowledged writes, 0 lost; {survived} without an answer had been committed; "
         f"a build with w: 1 was noticed after {rounds} rounds{again}"

@@ -5,6 +5,7 @@ started again.
 from __future__ import annotations
 
 import itertools
+import shutil
 import signal
 import time
 from contextlib import suppress
@@ -18,8 +19,8 @@ from tools.mongod import Mongod
 
 #: Seconds within which three members have a primary, and all follow it.
 _ELECTED_SECONDS, _BACK_SECONDS = 60.0, 240.0
-#: A rollback takes seconds. After this many the member hangs in it: it has closed its collections
-#: and never opens them again (seen with 6.0.5).
+#: A rollback takes seconds. After this many the member hangs in it, and does so again however often
+#: it is started (seen with 6.0.5).
 _HUNG_SECONDS = 45.0
 #: States in a status of the set.
 _PRIMARY, _SECONDARY, _ROLLBACK = 1, 2, 9
@@ -51,7 +52,7 @@ class OwnSet:
         #: What the next ``kill`` does: it kills or freezes the primary, or kills the secondaries
         #: and then the primary.
         self.way = "kill"
-        #: How often a member that hung in its own rollback was started again.
+        #: How often a member that hung in its own rollback was made anew.
         self.hung = 0
 
     def __enter__(self) -> Self:
@@ -155,7 +156,8 @@ class OwnSet:
         """Wait until each member has what the primary has now.
 
         A killed primary is a secondary for a moment, then takes back what the others have not got,
-        and gives no vote meanwhile. One that hangs in this is started again, as its operator would.
+        and gives no vote meanwhile. One that hangs in this is made anew, as an operator would do:
+        it begins without data, and copies the others'.
         """
         until, begun = time.monotonic() + _BACK_SECONDS, None
         hung = time.monotonic() + _HUNG_SECONDS
@@ -177,6 +179,7 @@ class OwnSet:
                 for member in struck:
                     if states.get(f"127.0.0.1:{member.port}") == _ROLLBACK:
                         member.kill()
+                        shutil.rmtree(member.folder / "data")
                         member.launch()
                         self.hung += 1
                 hung = time.monotonic() + _HUNG_SECONDS
