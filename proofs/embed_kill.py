@@ -42,6 +42,8 @@ _OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))
 _LIMITS = Limits(writes_per_run=10**6, memories_per_agent=10**6)
 #: Passages that there are at first, and that come between two kills at most.
 _AT_FIRST, _MORE = 300, 40
+#: Kills in one book before a new one begins: after each, all of a book's vectors are compared.
+_OF_A_BOOK = 300
 #: A control is given so many kills.
 _CONTROL = 30
 _CONTROLS: tuple[Manner, ...] = ("passes some over", "switches first", "switches without a word")
@@ -67,15 +69,21 @@ def run(count: int, seed: int) -> str:
         tempfile.TemporaryDirectory(prefix="embed-kill-") as folder,
         without_syncs(rewriting=False),
     ):
-        yard = _Yard(Path(folder, "careful.db"), random.Random(seed), "careful")
-        asyncio.run(yard.run(count))
+        yards = []
+        for done in range(0, count, _OF_A_BOOK):
+            rng = random.Random(f"{seed} {done}")
+            yards.append(_Yard(Path(folder, f"careful-{done}.db"), rng, "careful"))
+            asyncio.run(yards[-1].run(min(_OF_A_BOOK, count - done)))
         missed = [manner for manner in _CONTROLS if not _noticed(Path(folder), manner, seed)]
     if missed:
         raise Undetected(f"nobody noticed one that {' or '.join(missed)}")
-    struck = ", ".join(f"{number} {moment}" for moment, number in sorted(yard.struck.items()))
+    struck = sum((yard.struck for yard in yards), Counter[str]())
+    told = ", ".join(f"{number} {moment}" for moment, number in sorted(struck.items()))
     return (
-        f"{yard.struck.total()} kills ({struck}), {yard.switches} changes of model, {yard.passages} passages with one right "
-        f"vector each, {yard.made.value} made, {yard.looks} looks at one whole set; {len(_CONTROLS)} controls noticed"
+        f"{struck.total()} kills ({told}), {sum(yard.switches for yard in yards)} changes of model, "
+        f"{sum(yard.passages for yard in yards)} passages with one right vector each, "
+        f"{sum(yard.made.value for yard in yards)} made, {sum(yard.looks for yard in yards)} looks at one whole set; "
+        f"{len(_CONTROLS)} controls noticed"
     )
 
 
