@@ -210,12 +210,10 @@ async def test_the_queries_that_people_know_examine_little_more_than_they_return
     with MongoClient[Any](at, uuidRepresentation="standard") as client:
         db: Any = client.get_default_database()
         copies(db, 1_000)
+        # As many of each, or the share that a filter takes would be a matter of chance.
+        ours = {"owner_id": "user_7", "type": {"$in": ["episode", "memory"]}, "status": "active"}
+        docs = list(db.records.find(ours))
         for _ in range(40):
-            docs = list(
-                db.records.find(
-                    {"owner_id": "user_7", "type": {"$in": ["episode", "memory"]}}
-                ).limit(6)
-            )
             db.records.insert_many(
                 [
                     {key: value for key, value in {**doc, "_id": uuid4()}.items() if key != "slot"}
@@ -260,7 +258,8 @@ async def test_the_queries_that_people_know_examine_little_more_than_they_return
                 view,
                 filter,
             )
-            assert looked <= 2 * returned + 10, (view, filter, looked, returned)
+            # A key or a tag is looked for among the user's records of the type.
+            assert looked <= 3 * returned + 10, (view, filter, looked, returned)
 
 
 @pytest.mark.again
