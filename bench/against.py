@@ -31,7 +31,7 @@ SIZES = (100, 450, 1_000, 10_000, 100_000)
 #: In a shelf of this size also a question is asked that is as long as a pasted text.
 _LONG, _LONG_WORDS = 450, 100
 DIMENSION = 384
-_APPENDS, _RECALLS, _FEW, _WARM = 300, 200, 40, 20
+_CALLS, _RECALLS, _FEW, _WARM = 300, 200, 40, 20
 #: Words of the texts that the local model reads; most are one token.
 _SPOKEN = """we met them again at the lake near an old mill and talked about last summer when my sister moved to another
 town because her new work began in spring she likes the small house with its garden but misses friends who live far away so
@@ -58,6 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--vectors", action="store_true", help="only the vectors of the local model")
     only.add_argument("--recall", action="store_true", help="only recall, without the local model")
+    only.add_argument("--calls", action="store_true", help="only the CPU of each call")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
         "--record", action="store_true", help="store the run for the page that shows it"
@@ -67,15 +68,17 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--pairs: an interval needs at least 6")
     here = Path(__file__).resolve().parent.parent
     with tempfile.TemporaryDirectory(prefix="memoranda-against-") as folder:
+        task = next(
+            (name for name in ("vectors", "recall", "calls") if getattr(given, name)), "measure"
+        )
         sides = [
             (root, Path(folder) / name)
             for root, name in ((here, "here"), (given.checkout, "there"))
         ]
         for root, place in sides:
             place.mkdir()
-            if not given.vectors:
+            if task in ("measure", "recall"):
                 run(root, place, "fill")
-        task = "vectors" if given.vectors else "recall" if given.recall else "measure"
         found: list[tuple[dict[str, float], dict[str, float]]] = []
         for number in range(given.pairs):
             order = sides if number % 2 else sides[::-1]
@@ -88,8 +91,8 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         sys.stdout.write("\n".join(map(line, figures)) + "\n")
     if given.record:
-        parts = " --vectors" * given.vectors + " --recall" * given.recall
-        write_down(figures, given.checkout, f"--pairs {given.pairs}{parts}")
+        part = "" if task == "measure" else f" --{task}"
+        write_down(figures, given.checkout, f"--pairs {given.pairs}{part}")
     return 0
 
 
@@ -232,23 +235,58 @@ async def fill(product: Any, place: Path) -> dict[str, float]:
 
 
 async def measure(product: Any, place: Path) -> dict[str, float]:
-    """Return milliseconds of CPU for an append, and times of recall in each book, asked in each
-    way.
+    """Return milliseconds of CPU for each call, and times of recall in each book, asked in each way."""
+    local = await import_module(f"{product.__name__}.embedding").find()
+    return (
+        await calls(product, place)
+        | await recall(product, place, local)
+        | await embed(product, place)
+    )
+
+
+async def calls(product: Any, place: Path) -> dict[str, float]:
+    """Return milliseconds of CPU for each of the calls of an application, in a book without
+    vectors.
     """
-    found: dict[str, float] = {}
     rng = np.random.default_rng(7)
+    made: list[Any] = []
     with tempfile.TemporaryDirectory(dir=place) as folder:
         async with product.open(Path(folder) / "book.db", worker=False, embed=None) as book:
             thread = await book.thread("ana", agent="helper")
-            texts = [passage(rng) for _ in range(_APPENDS + _WARM)]
-            for text in texts[:_WARM]:
+
+            async def append(text: str) -> None:
                 await thread.append("user", text)
-            began = time.process_time()
-            for text in texts[_WARM:]:
-                await thread.append("user", text)
-            found["CPU of an append"] = (time.process_time() - began) * 1000 / _APPENDS
-    local = await import_module(f"{product.__name__}.embedding").find()
-    return found | await recall(product, place, local) | await embed(product, place)
+
+            async def remember(text: str) -> None:
+                made.append((await book.remember("ana", text, agent="helper")).items[0].id)
+
+            async def search(text: str) -> None:
+                await book.recall("ana", text, agent="helper")
+
+            async def context(text: str) -> None:
+                await book.context("ana", text, agent="helper")
+
+            async def forget(_: str) -> None:
+                await book.forget("ana", [made.pop()], agent="helper")
+
+            return {
+                "CPU of an append": await cpu(append, [passage(rng) for _ in range(_CALLS)]),
+                "CPU of a remember": await cpu(remember, [short(rng) for _ in range(_CALLS)]),
+                "CPU of a recall": await cpu(search, [short(rng) for _ in range(_CALLS)]),
+                "CPU of a context": await cpu(context, [short(rng) for _ in range(_CALLS)]),
+                "CPU of a forget": await cpu(forget, [""] * (_CALLS // 6)),
+            }
+
+
+async def cpu(call: Callable[[str], Any], texts: Sequence[str]) -> float:
+    """Return the milliseconds of CPU that a call takes once it is warm."""
+    warm = len(texts) // 10
+    for text in texts[:warm]:
+        await call(text)
+    began = time.process_time()
+    for text in texts[warm:]:
+        await call(text)
+    return (time.process_time() - began) * 1000 / (len(texts) - warm)
 
 
 async def recall(product: Any, place: Path, local: Any = None) -> dict[str, float]:
@@ -334,6 +372,7 @@ def child(package: str, place: str, task: str) -> int:
         "fill": fill,
         "measure": measure,
         "recall": recall,
+        "calls": calls,
         "vectors": embed,
     }
     sys.stdout.write(

@@ -262,13 +262,13 @@ def test_two_checkouts_are_compared_pair_by_pair() -> None:
     assert figures == [against.Figure("append", [2.0, 1.5], 2.5, 1.5)]
 
 
-async def test_the_comparison_measures_appends_and_recalls(
+async def test_the_comparison_measures_each_call_and_recalls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(against, "SIZES", (500,))
     monkeypatch.setattr(against, "_LONG", 500)
-    for count in ("_APPENDS", "_RECALLS", "_FEW"):
-        monkeypatch.setattr(against, count, 3)
+    for count, few in (("_CALLS", 6), ("_RECALLS", 3), ("_FEW", 3)):
+        monkeypatch.setattr(against, count, few)
     await against.fill(memoranda, tmp_path)
     measured = await against.measure(memoranda, tmp_path)
     # Only where the local model is installed.
@@ -277,7 +277,10 @@ async def test_the_comparison_measures_appends_and_recalls(
     long = ("100 words in 500, hybrid", "100 words in 500, words")
     times = {f"{name}{unit}" for name in (*recalls, *long) for unit in ("", ", CPU")}
     assert {one for one in set(measured) - vectors if "embedded" not in one} == {
-        "CPU of an append",
+        *(
+            f"CPU of {one}"
+            for one in ("an append", "a remember", "a recall", "a context", "a forget")
+        ),
         *times,
     }
     assert all(value > 0 for value in measured.values())
