@@ -76,6 +76,8 @@ def cuts(
     quoted = list(_quoted(text, quotes))
     found: list[tuple[Place, str]] = []
     for place in places:
+        if not (quoted or _may_tell(fact, text[slice(*place)], beside, made=made)):
+            continue
         found += _Sentence(fact, text, place, beside, others, repeats=repeats, made=made).told(
             quoted
         )
@@ -85,6 +87,14 @@ def cuts(
             if why in (SENTENCE, SOMEBODY_ELSE):
                 found.append((with_white_space(text, wrapped), why))
     return _united(found)
+
+
+def _may_tell(fact: Fact, sentence: str, about: str, *, made: bool) -> bool:
+    """True if a sentence has all words of a statement, or may have enough of the value."""
+    said = _as_owners(sentence) if made else sentence
+    return fact.value.may_be_told_by(f"{about} you {said}" if made else f"{about} {said}") or bool(
+        _why(fact, said, terms_in(about))
+    )
 
 
 def tells(fact: Fact, text: str) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from memoranda.book.forgetting.fact_numbers import Part, numbers_of, quantity
@@ -15,7 +15,7 @@ from memoranda.first_use import expression
 from memoranda.formation.privacy.numerals import numbers_in_words, word_value
 from memoranda.model.memories import Memory
 from memoranda.text.scripts import folded
-from memoranda.text.similarity import terms_in, words_with_forms
+from memoranda.text.similarity import clears_with_similarity, terms_in, words_with_forms
 
 _PERSON: Final = expression(PEOPLE, re.IGNORECASE)
 #: Words that many facts have, without accents: what is done with a value, and its units; short
@@ -171,6 +171,8 @@ class Value:
 
     def __init__(self, memories: Sequence[Memory], names: Collection[str]) -> None:
         self._parts: list[Part] = []
+        #: Words that were looked at, with the parts that have a form of each.
+        self._known: dict[str, Sequence[Part]] = {}
         self._common: set[int] = set()
         self._units: list[re.Pattern[str]] = []
         #: Of these, those that stand beside a number.
@@ -418,6 +420,39 @@ class Value:
             and self._beginnings.search(folded(text.casefold())) is not None
         )
 
+    def may_be_told_by(self, text: str) -> bool:
+        """True if a text has the letters of a number of the value, or words of enough weight; a
+        quick look before a close one.
+        """
+        lowered = text.lower()
+        if any(hint in lowered for hint in self._hints):
+            return True
+        parts = {id(part): part for word in _TOKEN.findall(text) for part in self._of_word(word)}
+        return sum(part.weight for part in parts.values()) >= 1
+
+    def _of_word(self, word: str) -> Sequence[Part]:
+        """Return the parts that have a form of a word."""
+        found = self._known.get(word)
+        if found is None:
+            terms, stem = _forms_of(word)
+            found = self._known[word] = [
+                part
+                for part in self._parts
+                if part.forms
+                and (
+                    not part.forms.isdisjoint(terms)
+                    or (
+                        part.stem
+                        and (
+                            stem.startswith(part.stem if part.is_name else part.stem[:-1])
+                            if len(part.stem) > _SHORTEST
+                            else stem == part.stem
+                        )
+                    )
+                )
+            ]
+        return found
+
     def _found(self, text: str, within: str = "") -> Iterator[tuple[tuple[int, int], Part]]:
         for part in self._parts:
             if part.spellings is not None:
@@ -446,20 +481,9 @@ class Value:
                             found.span(),
                             part._replace(weight=1.0 if told else min(part.weight, 0.5)),
                         )
-        words = [one for one in self._parts if one.forms]
-        tokens = list(_TOKEN.finditer(text)) if words else []
+        tokens = list(_TOKEN.finditer(text))
         for place, token in enumerate(tokens):
-            terms, stem = terms_in(token[0]), _stem(token[0])
-            for part in words:
-                if part.forms.isdisjoint(terms) and not (
-                    part.stem
-                    and (
-                        stem.startswith(part.stem if part.is_name else part.stem[:-1])
-                        if len(part.stem) > _SHORTEST
-                        else stem == part.stem
-                    )
-                ):
-                    continue
+            for part in self._of_word(token[0]):
                 behind = text[max(token.start() - _NEAR, 0) : token.start()]
                 if not part.is_name or not (
                     part.before != _before(text, token.start())
@@ -544,6 +568,15 @@ def _before(text: str, place: int) -> str:
     found = _BEFORE.search(text[max(place - 12, 0) : place])
     is_name = found is not None and (found[1][0].isupper() or text.islower())
     return found[1].lower().rstrip(".") if found is not None and is_name else ""
+
+
+@lru_cache(maxsize=8_192)
+def _forms_of(word: str) -> tuple[frozenset[int], str]:
+    """Return the terms of a word and its stem."""
+    return terms_in(word), _stem(word)
+
+
+clears_with_similarity(_forms_of)
 
 
 def _stem(word: str) -> str:

@@ -343,18 +343,19 @@ class Look:
             thread: UUID | None = (
                 record.id if isinstance(record, Thread) else getattr(record, "thread", None)
             )
-            if thread is not None and thread in self._threads and thread not in said:
+            texts = [*made_texts(record)]
+            if texts and thread is not None and thread in self._threads and thread not in said:
                 said[thread] = await self._said_in(facts, thread)
             told = [
                 one
-                for pointer, text in made_texts(record)
+                for pointer, text in texts
                 for one in made_of(
                     facts, record, pointer, text, None if thread is None else said.get(thread)
                 )
             ]
             self._sort(record, told)
             if isinstance(record, (Thread, Episode)) and not told:
-                for pointer, text in made_texts(record):
+                for pointer, text in texts:
                     self._collect(facts, record, pointer, text)
             is_made = isinstance(record, (Thread, Episode)) and may_forget(self.view, record)
             if is_made and (told or thread in self._threads):
