@@ -9,7 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.book.forgetting.facts import fact_of
+from evals.forgetting_set import messages, read
+from memoranda.book.forgetting import cuts
+from memoranda.book.forgetting.facts import Fact, fact_of
 from memoranda.book.forgetting.tellings import tellings
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import Message
@@ -225,3 +227,21 @@ def test_every_place_lies_in_the_text_that_it_names() -> None:
     for one in found_in(said):
         assert said[one.span.start : one.span.end] == one.text
     assert isinstance(found_in(said)[0].message, UUID)
+
+
+def test_the_quick_look_at_a_sentence_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = read("dev", "parts")
+    texts = [[message["content"] for _, _, message in messages(case)] for case in cases]
+    looks: list[tuple[Fact, str, dict[str, Any]]] = [
+        (fact_of([a_memory(**case["fact"])], NAMES), text, how)
+        for number, case in enumerate(cases)
+        for text in (*texts[number], *texts[number - 1])
+        for how in ({}, {"repeats": True}, {"made": True})
+    ]
+    # Half of the value stands in the text, and half in the name of the field.
+    milk = fact_of([a_memory("Prefers oat milk")], NAMES)
+    looks.append((milk, "oat", {"about": "milk", "repeats": True}))
+    quick = [cuts.cuts(fact, text, **how) for fact, text, how in looks]
+    monkeypatch.setattr(cuts, "_may_tell", lambda *_, **__: True)
+    assert quick == [cuts.cuts(fact, text, **how) for fact, text, how in looks]
+    assert quick[-1] and sum(map(bool, quick)) > 200
