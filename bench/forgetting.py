@@ -1,5 +1,5 @@
-"""Measures forgetting: a dry run beside 10,000 memories of one person, files entered by one call,
-and its time beside neighbours.
+"""Measures forgetting: a dry run beside 10,000 memories of one person and in a book of talks, files
+entered by one call, and its time beside neighbours.
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ from types import FrameType
 from typing import Any, Final
 
 import memoranda
+from evals.corpora import load
+from evals.retrieval import SET_NAMES, SETS
 from memoranda import Book
 
 _TOWNS: Final = "Lisbon Porto Oslo Bergen Lyon Nantes Bonn Kiel Leeds York".split()
+#: So many turns are appended at once; one of so many of these lengths is also remembered.
+_BATCH, _EACH, _SHORT = 50, 7, (20, 90)
 _PACKAGE: Final = str(Path(memoranda.__file__).parent)
 
 
@@ -52,6 +56,40 @@ async def dry_run(address: str, memories: int, times: int) -> list[float]:
             await book.forget("ana", id, dry_run=True, as_owner=True)
             took.append(1000 * (time.perf_counter() - start))
     return took
+
+
+async def dry_runs_in_talks(address: str, times: int) -> tuple[int, list[float]]:
+    """Return the records of a book that holds our own chats and notes, and the milliseconds of dry
+    runs, each of another statement.
+    """
+    turns = [
+        turn
+        for name in SET_NAMES
+        for conversation in load(SETS / f"{name}.json").conversations
+        for turn in conversation.turns
+    ]
+    said = [turn.text for turn in turns if turn.speaker != "assistant"]
+    took = []
+    async with memoranda.open(address, embed=None, worker=False) as book:
+        thread = await book.thread("ana", agent="guide")
+        for at in range(0, len(turns), _BATCH):
+            await thread.append(
+                [
+                    {
+                        "role": "assistant" if turn.speaker == "assistant" else "user",
+                        "content": turn.text,
+                    }
+                    for turn in turns[at : at + _BATCH]
+                ]
+            )
+        short = [text for text in said if _SHORT[0] < len(text) < _SHORT[1]][::_EACH]
+        ids = [(await book.remember("ana", text, agent="guide")).id for text in short]
+        for id in ids[: times + 1]:
+            start = time.perf_counter()
+            await book.forget("ana", id, dry_run=True, as_owner=True)
+            took.append(1000 * (time.perf_counter() - start))
+        # The first one loads what the others need.
+        return len(turns) + len(ids), took[1:]
 
 
 async def files_entered(address: str) -> list[str]:
@@ -116,6 +154,11 @@ def main() -> None:
         took = asyncio.run(dry_run(f"{folder}/dry.db", given.memories, 7))
         print(
             f"dry run beside {given.memories} memories: first {took[0]:.0f} ms, then {median(took[1:]):.0f} ms"
+        )
+        records, took = asyncio.run(dry_runs_in_talks(f"{folder}/talks.db", given.calls // 4 or 1))
+        print(
+            f"dry run in a book of talks: p50 {median(took):.0f} ms, p90 {sorted(took)[len(took) * 9 // 10]:.0f} ms "
+            f"among {records} records, of {len(took)} statements"
         )
         files = asyncio.run(files_entered(f"{folder}/files.db"))
         recall = [name for name in files if name.startswith("recall/")]
