@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -16,6 +14,7 @@ from pydantic import ValidationError
 from memoranda.assembly import DEFAULT_FILE
 from memoranda.book.input import Conditions, Who, as_id
 from memoranda.cli import exits
+from memoranda.cli.option_forms import option
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput
@@ -46,51 +45,17 @@ class ConditionsType(click.ParamType):  # type: ignore[type-arg, unused-ignore] 
         return found
 
 
-class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
-    """Parameter type: a date, or a time with its zone."""
-
-    name = "time"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime:
-        """Parse an ISO date, which means its midnight in UTC, or a time; a time without a zone is a
-        usage error.
-        """
-        if isinstance(value, datetime):
-            return value
-        try:
-            found = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(
-                f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx
-            )
-        if re.fullmatch(r"[\d-]+", value) and "T" not in value:
-            return found.replace(tzinfo=UTC)
-        if found.tzinfo is None:
-            self.fail(f"{value!r} has no time zone; add Z or an offset such as +02:00", param, ctx)
-        return found
-
-
-MOMENT = MomentType()
-
-
 def opens_book(command: Command) -> Command:
     """Decorate a command: it gets a ``session``, which opens the book that the options name."""
 
-    @click.option(
-        "--book",
-        metavar="ADDRESS",
-        help=f"The book: a path, postgresql://… or mongodb://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
+    @option(
+        "--book ADDRESS",
+        f"The book: a path, postgresql://… or mongodb://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
     )
-    @click.option(
-        "--tenant",
-        metavar="NAME",
-        help=f"The tenant that the owners belong to [default: {DEFAULT_TENANT}].",
-    )
-    @click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
-    @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-    @click.option("--debug", is_flag=True, help="Print a traceback with an error.")
+    @option("--tenant NAME", f"The tenant that the owners belong to [default: {DEFAULT_TENANT}].")
+    @option("--config FILE", "A file with settings, in TOML.")
+    @option("--json", "Print the answer as JSON.", "as_json")
+    @option("--debug", "Print a traceback with an error.")
     @functools.wraps(command)
     def opened(
         book: str | None,
@@ -143,14 +108,12 @@ def owned(
 
     def decorate(command: Command) -> Command:
         @click.argument("words", nargs=-1, metavar=f"{owner} {rest}".rstrip())
-        @click.option(
-            "--owner", metavar="NAME", help="The owner; give it here or as the first argument."
-        )
-        @click.option(
+        @option("--owner NAME", "The owner; give it here or as the first argument.")
+        @option(
             "--owner-kind",
-            type=click.Choice([kind.value for kind in OwnerKind]),
+            "The kind of owner [default: user].",
+            of=OwnerKind,
             default=OwnerKind.USER.value,
-            help="The kind of owner [default: user].",
         )
         @functools.wraps(command)
         def with_owner(
@@ -189,14 +152,8 @@ def _party(tenant: str, kind: str, name: str) -> Owner:
 def seen_as_agent(command: Command) -> Command:
     """Decorate a command: it gets ``who``, the agent that reads or writes."""
 
-    @click.option("--agent", metavar="NAME", help="Read and write as this agent.")
-    @click.option(
-        "--group",
-        "groups",
-        metavar="NAME",
-        multiple=True,
-        help="A group that the agent belongs to; repeatable.",
-    )
+    @option("--agent NAME", "Read and write as this agent.")
+    @option("--group NAME...", "A group that the agent belongs to; repeatable.", "groups")
     @functools.wraps(command)
     def with_agent(agent: str | None, groups: tuple[str, ...], **given: Any) -> None:
         command(who=Who(agent=agent, groups=groups), **given)
@@ -207,9 +164,7 @@ def seen_as_agent(command: Command) -> Command:
 def seen_as(command: Command) -> Command:
     """Decorate a command: it gets ``who``, an agent or the owner, as whom it reads."""
 
-    @click.option(
-        "--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs."
-    )
+    @option("--as-owner", "Read as the owner, who sees every record of theirs.")
     @functools.wraps(command)
     def with_view(as_owner: bool, who: Who, **given: Any) -> None:
         command(who=Who(**who, as_owner=True) if as_owner else who, **given)
@@ -217,16 +172,11 @@ def seen_as(command: Command) -> Command:
     return seen_as_agent(with_view)
 
 
-def once(command: Command) -> Command:
-    """Decorate a command: it gets ``operation``, an id under which a repeated write is applied only
-    once.
-    """
-    option = click.option(
-        "--operation",
-        metavar="ID",
-        help="Your own id for this write; the same id and request are applied only once.",
-    )
-    return option(command)
+#: Decorates a command: it gets ``operation``, under which a repeated write is applied only once.
+once = option(
+    "--operation ID",
+    "Your own id for this write; the same id and request are applied only once.",
+)
 
 
 def waits_for_vectors(command: Command) -> Command:
@@ -234,10 +184,8 @@ def waits_for_vectors(command: Command) -> Command:
     before it ends.
     """
 
-    @click.option(
-        "--no-wait",
-        is_flag=True,
-        help="Do not wait for the vectors of what is written; a worker makes them later.",
+    @option(
+        "--no-wait", "Do not wait for the vectors of what is written; a worker makes them later."
     )
     @functools.wraps(command)
     def with_wait(no_wait: bool, **given: Any) -> None:
@@ -248,98 +196,41 @@ def waits_for_vectors(command: Command) -> Command:
 
 #: Filters of the records that are shown, in the order of the help.
 _CONDITIONS = (
-    click.option(
-        "--type",
+    option(
+        "--type ...",
+        "Only records of this type; repeatable.",
         "types",
-        multiple=True,
-        type=click.Choice([type_.value for type_ in RecordType]),
-        help="Only records of this type; repeatable.",
+        of=RecordType,
     ),
-    click.option(
-        "--kind",
-        "kinds",
-        metavar="KIND",
-        multiple=True,
-        help="Only records of this kind or role; repeatable.",
-    ),
-    click.option(
-        "--status",
+    option("--kind KIND...", "Only records of this kind or role; repeatable.", "kinds"),
+    option(
+        "--status STATUS...",
+        "Only records with this status, such as superseded; repeatable.",
         "statuses",
-        metavar="STATUS",
-        multiple=True,
-        help="Only records with this status, such as superseded; repeatable.",
     ),
-    click.option("--thread", metavar="ID", help="Only records of this thread."),
-    click.option(
-        "--since",
-        type=MOMENT,
-        metavar="TIME",
-        help="Only what was said or observed at this time or later.",
+    option("--thread ID", "Only records of this thread."),
+    option("--since TIME", "Only what was said or observed at this time or later."),
+    option("--until TIME", "Only what was said or observed before this time."),
+    option("--valid-at TIME", "Only memories that were valid at this time."),
+    option("--as-of TIME", "Show what was true at this time, even if it was superseded since."),
+    option("--known-at TIME", "Show what the book knew at this time."),
+    option("--key KEY...", "Only memories with this key; repeatable.", "keys"),
+    option("--subject NAME", "Only memories about this subject."),
+    option("--of-agent NAME", "Only records that this agent wrote, or messages to it."),
+    option("--tag TAG...", "Only records with one of these tags; repeatable.", "tags"),
+    option("--trust WAY...", "Only records with this trust, such as user; repeatable."),
+    option("--pinned", "Only pinned memories."),
+    option("--schema NAME...", "Only documents of this schema; repeatable."),
+    option(
+        "--namespace LABEL...",
+        "Only items in this namespace and below it; repeatable, a label each.",
     ),
-    click.option(
-        "--until",
-        type=MOMENT,
-        metavar="TIME",
-        help="Only what was said or observed before this time.",
+    option(
+        "--data JSON",
+        'Only records whose data meets these conditions, such as {"data.age": {"gte": 30}}.',
+        of=ConditionsType(),
     ),
-    click.option(
-        "--valid-at",
-        type=MOMENT,
-        metavar="TIME",
-        help="Only memories that were valid at this time.",
-    ),
-    click.option(
-        "--as-of",
-        type=MOMENT,
-        metavar="TIME",
-        help="Show what was true at this time, even if it was superseded since.",
-    ),
-    click.option(
-        "--known-at", type=MOMENT, metavar="TIME", help="Show what the book knew at this time."
-    ),
-    click.option(
-        "--key",
-        "keys",
-        metavar="KEY",
-        multiple=True,
-        help="Only memories with this key; repeatable.",
-    ),
-    click.option("--subject", metavar="NAME", help="Only memories about this subject."),
-    click.option(
-        "--of-agent", metavar="NAME", help="Only records that this agent wrote, or messages to it."
-    ),
-    click.option(
-        "--tag",
-        "tags",
-        metavar="TAG",
-        multiple=True,
-        help="Only records with one of these tags; repeatable.",
-    ),
-    click.option(
-        "--trust",
-        metavar="WAY",
-        multiple=True,
-        help="Only records with this trust, such as user; repeatable.",
-    ),
-    click.option("--pinned", is_flag=True, help="Only pinned memories."),
-    click.option(
-        "--schema", metavar="NAME", multiple=True, help="Only documents of this schema; repeatable."
-    ),
-    click.option(
-        "--namespace",
-        metavar="LABEL",
-        multiple=True,
-        help="Only items in this namespace and below it; repeatable, a label each.",
-    ),
-    click.option(
-        "--data",
-        type=ConditionsType(),
-        metavar="JSON",
-        help='Only records whose data meets these conditions, such as {"data.age": {"gte": 30}}.',
-    ),
-    click.option(
-        "--include-ended", is_flag=True, help="Recall also memories whose time has ended."
-    ),
+    option("--include-ended", "Recall also memories whose time has ended."),
 )
 #: The filters that are passed on under their own names.
 _ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust schema namespace".split()
@@ -358,8 +249,8 @@ def narrowed(command: Command) -> Command:
         only: Conditions = {"agent": of_agent, **flags, **mine, **(data or {})}
         command(types=types or None, only=only, **given)
 
-    for option in reversed(_CONDITIONS):
-        with_conditions = option(with_conditions)
+    for condition in reversed(_CONDITIONS):
+        with_conditions = condition(with_conditions)
     return with_conditions
 
 

@@ -12,6 +12,7 @@ import click
 import memoranda
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
+from memoranda.cli.option_forms import option
 from memoranda.cli.output.terminal import open_missing_streams
 
 
@@ -173,15 +174,14 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     callback=_show_version,
     help="Show the version and exit.",
 )
-@click.option(
-    "--book",
-    metavar="ADDRESS",
-    help="The book: a path, postgresql://… or mongodb://…. All options here may also follow the command.",
+@option(
+    "--book ADDRESS",
+    "The book: a path, postgresql://… or mongodb://…. All options here may also follow the command.",
 )
-@click.option("--tenant", metavar="NAME", help="The tenant that the owners belong to.")
-@click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-@click.option("--debug", is_flag=True, help="Print a traceback with an error.")
+@option("--tenant NAME", "The tenant that the owners belong to.")
+@option("--config FILE", "A file with settings, in TOML.")
+@option("--json", "Print the answer as JSON.", "as_json")
+@option("--debug", "Print a traceback with an error.")
 def program(ctx: click.Context, /, **_: Any) -> None:
     """Memoranda: a durable memory for AI agents, kept in one file.
 

@@ -11,6 +11,7 @@ import click
 from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import Restored, restore
 from memoranda.cli import exits
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.terminal import counted
 from memoranda.cli.session import Session, path_of
@@ -48,16 +49,10 @@ async def _backup(session: Session, target: Path) -> Findings:
 @opens_book
 @click.argument("backup", type=_PATH)
 @click.argument("target", type=_PATH)
-@click.option(
-    "--erasures",
-    metavar="BOOK",
-    multiple=True,
-    help="A book whose later erasures are made here too; repeatable.",
-)
-@click.option(
+@option("--erasures BOOK...", "A book whose later erasures are made here too; repeatable.")
+@option(
     "--without-erasures",
-    is_flag=True,
-    help="Restore although the notes beside BACKUP are lost or damaged: what was forgotten may come back.",
+    "Restore although the notes beside BACKUP are lost or damaged: what was forgotten may come back.",
 )
 def restore_command(
     session: Session, backup: Path, target: Path, erasures: Sequence[str], without_erasures: bool

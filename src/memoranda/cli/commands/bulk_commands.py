@@ -10,7 +10,8 @@ import click
 from memoranda.book.forgetting.bulk import BulkReceipt
 from memoranda.book.input import Who
 from memoranda.cli import exits
-from memoranda.cli.options import MOMENT, opens_book, owned, seen_as
+from memoranda.cli.option_forms import option
+from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column
 from memoranda.cli.session import Session, confirm
@@ -21,27 +22,19 @@ from memoranda.model.records import Owner
 @opens_book
 @owned(most=0)
 @seen_as
-@click.option(
-    "--type",
+@option(
+    "--type ...",
+    "Records of this type; repeatable [default: memory].",
     "types",
-    multiple=True,
-    type=click.Choice(["memory", "message", "episode", "thread"]),
-    help="Records of this type; repeatable [default: memory].",
+    of=["memory", "message", "episode", "thread"],
 )
-@click.option(
-    "--kind", metavar="KIND", multiple=True, help="Only records of this kind; repeatable."
-)
-@click.option(
-    "--before",
-    type=MOMENT,
-    metavar="TIME",
-    help="Only what was observed, said or begun before this time.",
-)
-@click.option("--source", metavar="ID", help="Only records that cite this one.")
-@click.option("--thread", metavar="ID", help="Only records of this thread.")
-@click.option("--dry-run", is_flag=True, help="Count what would be erased, and erase nothing.")
-@click.option("--backups", is_flag=True, help="Also rewrite the book's own backups without it.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--kind KIND...", "Only records of this kind; repeatable.")
+@option("--before TIME", "Only what was observed, said or begun before this time.")
+@option("--source ID", "Only records that cite this one.")
+@option("--thread ID", "Only records of this thread.")
+@option("--dry-run", "Count what would be erased, and erase nothing.")
+@option("--backups", "Also rewrite the book's own backups without it.")
+@option("--yes", "Do not ask for confirmation.")
 def forget_all_command(
     session: Session,
     party: Owner,

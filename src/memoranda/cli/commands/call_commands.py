@@ -12,6 +12,7 @@ from memoranda.access.guard import Guard
 from memoranda.access.principal import local_admin
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.cli.command_group import did_you_mean
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.session import Session, confirm
@@ -24,10 +25,8 @@ from memoranda.wire.verb_shapes import Shape, shape_of, wire_name
 @opens_book
 @click.argument("name", required=False, metavar="[OPERATION]")
 @click.argument("pairs", nargs=-1, metavar="[ARGUMENT=VALUE]...")
-@click.option("--yes", is_flag=True, help="Do not ask before what cannot be undone.")
-@click.option(
-    "--arguments", "asks", is_flag=True, help="Show the arguments of the operation, and do nothing."
-)
+@option("--yes", "Do not ask before what cannot be undone.")
+@option("--arguments", "Show the arguments of the operation, and do nothing.", "asks")
 def call_command(
     session: Session, name: str | None, pairs: Sequence[str], yes: bool, asks: bool
 ) -> None:

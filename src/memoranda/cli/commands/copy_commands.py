@@ -6,6 +6,7 @@ import click
 
 from memoranda.assembly import cancel_copy, copy
 from memoranda.book.admin.book_copy import CopyReport
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.terminal import counted
@@ -16,16 +17,8 @@ from memoranda.cli.session import Session, path_of
 @opens_book
 @click.argument("source")
 @click.argument("target")
-@click.option(
-    "--switch",
-    is_flag=True,
-    help="Move the book: TARGET is the book then, and SOURCE is not written again.",
-)
-@click.option(
-    "--cancel",
-    is_flag=True,
-    help="Copy nothing: let SOURCE be written again after a copy was stopped.",
-)
+@option("--switch", "Move the book: TARGET is the book then, and SOURCE is not written again.")
+@option("--cancel", "Copy nothing: let SOURCE be written again after a copy was stopped.")
 def copy_command(session: Session, source: str, target: str, switch: bool, cancel: bool) -> None:
     """Copy the book at SOURCE to TARGET, a path, postgresql://… or mongodb://…, and compare both.
 

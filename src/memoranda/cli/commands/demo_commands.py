@@ -20,6 +20,7 @@ from memoranda.assembly import DEFAULT_FILE, Opening
 from memoranda.assembly import open as open_book
 from memoranda.book import Book, ThreadHandle
 from memoranda.cli.commands.recall_commands import reasons_of
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import BOOK_VARIABLE
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import actor_of, when
@@ -60,12 +61,7 @@ class StoryClock:
 
 
 @click.command("demo")
-@click.option(
-    "--keep",
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="Create the book at this path, and keep it.",
-)
+@option("--keep PATH", "Create the book at this path, and keep it.", of=click.Path(path_type=Path))
 def demo_command(keep: Path | None) -> None:
     """Show what Memoranda does: two days of Ana with an agent, without a language model or a
     key.

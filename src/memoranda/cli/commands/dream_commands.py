@@ -8,6 +8,7 @@ from uuid import UUID
 import click
 
 from memoranda.book.dream.night import DreamReport
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import text_of, when
@@ -20,8 +21,8 @@ from memoranda.model.records import WHOLE, Owner, Record
 @click.command("dream")
 @opens_book
 @owned(optional=True, most=0)
-@click.option("--agent", metavar="NAME", help="Look at what this agent wrote, under its settings.")
-@click.option("--dry-run", is_flag=True, help="Change nothing, and show what would be done.")
+@option("--agent NAME", "Look at what this agent wrote, under its settings.")
+@option("--dry-run", "Change nothing, and show what would be done.")
 def dream_command(
     session: Session, party: Owner | None, words: Sequence[str], agent: str | None, dry_run: bool
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from memoranda.cli.command_group import CommandGroup
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column
 from memoranda.cli.output.record_tables import print_receipt
@@ -26,15 +27,9 @@ def experience_command() -> None:
 @experience_command.command("list")
 @opens_book
 @click.argument("agent")
-@click.option(
-    "--for-user",
-    metavar="USER",
-    help="Only lines that may be read when the agent works for this user.",
-)
-@click.option("--retired", is_flag=True, help="Also list retired lines.")
-@click.option(
-    "--limit", type=int, default=100, metavar="N", help="The most lines to show [default: 100]."
-)
+@option("--for-user USER", "Only lines that may be read when the agent works for this user.")
+@option("--retired", "Also list retired lines.")
+@option("--limit N", "The most lines to show [default: 100].", of=int, default=100)
 def list_command(
     session: Session, agent: str, for_user: str | None, retired: bool, limit: int
 ) -> None:
@@ -75,7 +70,7 @@ async def _list(session: Session, agent: str, **how: Any) -> Sequence[Experience
 @opens_book
 @click.argument("agent")
 @click.argument("id")
-@click.option("--revoke", is_flag=True, help="Revoke the approval.")
+@option("--revoke", "Revoke the approval.")
 def approve_command(session: Session, agent: str, id: str, revoke: bool) -> None:
     """Approve a line for all users. Read it first: everybody will see the people it names."""
     session.run(_write(session, "approve", agent, id, approved=not revoke))
@@ -94,7 +89,7 @@ def check_privacy_command(session: Session, agent: str, id: str) -> None:
 @opens_book
 @click.argument("agent")
 @click.argument("id")
-@click.option("--reason", metavar="TEXT", default="", help="Why it is retired.")
+@option("--reason TEXT", "Why it is retired.", default="")
 def retire_command(session: Session, agent: str, id: str, reason: str) -> None:
     """Retire a line. A later lesson that says the same does not bring it back."""
     session.run(_write(session, "retire", agent, id, reason=reason))

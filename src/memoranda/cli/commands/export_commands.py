@@ -14,6 +14,7 @@ import click
 from memoranda.book import Book
 from memoranda.book.admin.transfer import ImportReport
 from memoranda.cli import exits
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book, owned, waits_for_vectors
 from memoranda.cli.output.json_text import harmless, read_lines
 from memoranda.cli.output.printer import Column, Printer
@@ -27,21 +28,18 @@ from memoranda.model.records import PASSAGE_TYPES, Owner
 @click.command("export")
 @opens_book
 @owned(optional=True, most=0)
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write to a new file instead of standard output.",
+@option(
+    "--output FILE",
+    "Write to a new file instead of standard output.",
+    of=click.Path(path_type=Path),
 )
-@click.option(
+@option(
     "--masked",
-    is_flag=True,
-    help="Write masks in place of passwords, keys, card numbers and the like: for reading, not for import.",
+    "Write masks in place of passwords, keys, card numbers and the like: for reading, not for import.",
 )
-@click.option(
+@option(
     "--everything",
-    is_flag=True,
-    help="Add what stands elsewhere about the owner: keys, experience, reads, usage, a restriction, erasures.",
+    "Add what stands elsewhere about the owner: keys, experience, reads, usage, a restriction, erasures.",
 )
 def export_command(
     session: Session,

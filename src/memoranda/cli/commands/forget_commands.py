@@ -14,6 +14,7 @@ from memoranda.book import Book
 from memoranda.book.forgetting.planning import What
 from memoranda.book.input import Who, as_view
 from memoranda.cli import exits
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
@@ -42,54 +43,41 @@ _STILL_IN = (
 @opens_book
 @owned("[ID...]", optional=True)
 @seen_as
-@click.option(
-    "--about",
-    metavar="WORDS",
-    help="What these words mean, such as 'where I live' or 'my salary and my address', instead of IDs.",
+@option(
+    "--about WORDS",
+    "What these words mean, such as 'where I live' or 'my salary and my address', instead of IDs.",
 )
-@click.option("--key", help="The memory that has this key, instead of IDs.")
-@click.option(
+@option("--key TEXT", "The memory that has this key, instead of IDs.")
+@option(
     "--what",
-    type=click.Choice(get_args(What)),
+    "Of a memory: the fact, with the parts of messages and documents that tell it, or the record alone [default: fact].",
+    of=get_args(What),
     default="fact",
-    help="Of a memory: the fact, with the parts of messages and documents that tell it, or the record alone [default: fact].",
 )
-@click.option(
-    "--take",
-    metavar="PART",
-    multiple=True,
-    help="Also take a part of a message that --dry-run lists, by its name.",
-)
+@option("--take PART...", "Also take a part of a message that --dry-run lists, by its name.")
 @click.option(
     "--earlier/--no-earlier",
     default=True,
     help="Earlier values of its key go, too [default: earlier].",
 )
-@click.option("--keep", metavar="ID", multiple=True, help="An earlier value that stays.")
-@click.option(
+@option("--keep ID...", "An earlier value that stays.")
+@option(
     "--ask-model",
-    is_flag=True,
-    help="Ask the language model if other records tell it in other words; the plan says what that costs.",
+    "Ask the language model if other records tell it in other words; the plan says what that costs.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
-@click.option(
-    "--finish",
-    type=int,
-    metavar="POSITION",
-    help="Erase what the operation at this position has hidden, as 'about' lists it, instead of IDs.",
+@option("--dry-run", "Show what would go, and change nothing.")
+@option(
+    "--finish POSITION",
+    "Erase what the operation at this position has hidden, as 'about' lists it, instead of IDs.",
+    of=int,
 )
-@click.option(
-    "--everything",
-    is_flag=True,
-    help="Erase all that the book holds of the owner; needs --as-owner.",
-)
-@click.option("--backups", is_flag=True, help="Also rewrite the book's own backups without it.")
-@click.option(
+@option("--everything", "Erase all that the book holds of the owner; needs --as-owner.")
+@option("--backups", "Also rewrite the book's own backups without it.")
+@option(
     "--scrub",
-    is_flag=True,
-    help="Also clear the book's files of erased content; without OWNER, of everything erased before.",
+    "Also clear the book's files of erased content; without OWNER, of everything erased before.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--yes", "Do not ask for confirmation.")
 def forget_command(
     session: Session,
     party: Owner | None,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import click
 
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.migrate.formats import FORMATS
@@ -18,16 +19,11 @@ _SHOWN = 20
 @click.command("migrate")
 @click.argument("format", type=click.Choice([*FORMATS]))
 @click.argument("source")
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Write nothing: say what would be written, and what would be left out.",
-)
-@click.option(
-    "--undo",
+@option("--dry-run", "Write nothing: say what would be written, and what would be left out.")
+@option(
+    "--undo RUN",
+    "Take out what this run wrote, except what was changed since; that is named.",
     "undone",
-    metavar="RUN",
-    help="Take out what this run wrote, except what was changed since; that is named.",
 )
 @click.option(
     "--trust",
@@ -43,10 +39,8 @@ _SHOWN = 20
     show_default=True,
     help="langgraph: the place of the owner in a namespace.",
 )
-@click.option(
-    "--rename",
-    is_flag=True,
-    help="eddi-properties: rename the collection to properties_migrated_v6 when all arrived.",
+@option(
+    "--rename", "eddi-properties: rename the collection to properties_migrated_v6 when all arrived."
 )
 @opens_book
 def migrate_command(

@@ -10,6 +10,7 @@ import click
 
 from memoranda.book.about import About
 from memoranda.book.input import Who
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import (
@@ -32,19 +33,9 @@ from memoranda.model.records import EVERYONE, Owner
 @opens_book
 @owned(most=0)
 @seen_as
-@click.option(
-    "--schema", metavar="NAME", default="Profile", help="The kind of document [default: Profile]."
-)
-@click.option(
-    "--set",
-    "fields",
-    metavar="FIELD=VALUE",
-    multiple=True,
-    help="Set a field as the person; repeatable.",
-)
-@click.option(
-    "--unset", metavar="FIELD", multiple=True, help="Remove a field as the person; repeatable."
-)
+@option("--schema NAME", "The kind of document [default: Profile].", default="Profile")
+@option("--set FIELD=VALUE...", "Set a field as the person; repeatable.", "fields")
+@option("--unset FIELD...", "Remove a field as the person; repeatable.")
 def profile_command(
     session: Session,
     party: Owner,
@@ -125,9 +116,7 @@ async def _change(
 @opens_book
 @owned(most=0)
 @seen_as
-@click.option(
-    "--limit", type=int, default=100, metavar="N", help="The most memories to show [default: 100]."
-)
+@option("--limit N", "The most memories to show [default: 100].", of=int, default=100)
 def about_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, limit: int
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from memoranda.book.input import MODES, Only, Who
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import narrowed, opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import (
@@ -39,36 +40,16 @@ _BAR = 40
 @owned("QUESTION...", least=1)
 @seen_as
 @narrowed
-@click.option(
-    "--limit", type=int, default=10, metavar="N", help="The most hits to show [default: 10]."
-)
-@click.option(
-    "--mode",
-    type=click.Choice(MODES),
-    default="hybrid",
-    help="The way to search [default: hybrid].",
-)
-@click.option("--pinned-first", is_flag=True, help="List the hits that are pinned memories first.")
-@click.option(
-    "--at-least",
-    type=float,
-    metavar="SHARE",
-    help="Leave out hits with less confidence than this, from 0 to 1.",
-)
-@click.option(
+@option("--limit N", "The most hits to show [default: 10].", of=int, default=10)
+@option("--mode", "The way to search [default: hybrid].", of=MODES, default="hybrid")
+@option("--pinned-first", "List the hits that are pinned memories first.")
+@option("--at-least SHARE", "Leave out hits with less confidence than this, from 0 to 1.", of=float)
+@option(
     "--explain",
-    is_flag=True,
-    help="Show the scores of each search method, and the records that just missed the limit.",
+    "Show the scores of each search method, and the records that just missed the limit.",
 )
-@click.option(
-    "--full", is_flag=True, help="Show long texts whole; a terminal shows the part that answers."
-)
-@click.option(
-    "--why-not",
-    metavar="ID",
-    multiple=True,
-    help="Explain why this record is not among the hits; repeatable.",
-)
+@option("--full", "Show long texts whole; a terminal shows the part that answers.")
+@option("--why-not ID...", "Explain why this record is not among the hits; repeatable.")
 def recall_command(
     session: Session,
     party: Owner,
@@ -199,35 +180,20 @@ def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
 @opens_book
 @owned("[QUESTION...]")
 @seen_as
-@click.option(
-    "--thread",
-    metavar="ID",
-    help="The current conversation; without a QUESTION, its last messages are the question.",
+@option(
+    "--thread ID",
+    "The current conversation; without a QUESTION, its last messages are the question.",
 )
-@click.option(
-    "--budget", type=int, default=2000, metavar="N", help="The most tokens to use [default: 2000]."
+@option("--budget N", "The most tokens to use [default: 2000].", of=int, default=2000)
+@option(
+    "--limit N",
+    "The most hits of recall, and the most memories [default: as many as the budget holds].",
+    of=int,
 )
-@click.option(
-    "--limit",
-    type=int,
-    metavar="N",
-    help="The most hits of recall, and the most memories [default: as many as the budget holds].",
-)
-@click.option(
-    "--type", "types", multiple=True, metavar="TYPE", help="Only records of this type; repeatable."
-)
-@click.option(
-    "--kind", "kinds", multiple=True, metavar="KIND", help="Only memories of this kind; repeatable."
-)
-@click.option(
-    "--time-zone", metavar="ZONE", help="Add the time in this zone, such as Europe/Lisbon."
-)
-@click.option(
-    "--no-mark-used",
-    "look",
-    is_flag=True,
-    help="Do not count the memories that are placed as used.",
-)
+@option("--type TYPE...", "Only records of this type; repeatable.", "types")
+@option("--kind KIND...", "Only memories of this kind; repeatable.", "kinds")
+@option("--time-zone ZONE", "Add the time in this zone, such as Europe/Lisbon.")
+@option("--no-mark-used", "Do not count the memories that are placed as used.", "look")
 def context_command(
     session: Session,
     party: Owner,

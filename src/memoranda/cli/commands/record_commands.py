@@ -9,6 +9,7 @@ import click
 
 from memoranda.book import Book
 from memoranda.book.input import Who
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import narrowed, opens_book, owned, seen_as
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import (
@@ -50,22 +51,13 @@ async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
 @owned(optional=True, most=0)
 @seen_as
 @narrowed
-@click.option("--owners", is_flag=True, help="List the tenant's owners instead.")
-@click.option("--all-owners", is_flag=True, help="List the records of every owner, for operators.")
-@click.option("--count", is_flag=True, help="Only print the number of records.")
-@click.option("--newest-first", is_flag=True, help="List the newest first instead of the oldest.")
-@click.option(
-    "--limit", type=int, default=50, metavar="N", help="The most records on a page [default: 50]."
-)
-@click.option(
-    "--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value."
-)
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Print all pages; with --json one record on each line.",
-)
+@option("--owners", "List the tenant's owners instead.")
+@option("--all-owners", "List the records of every owner, for operators.")
+@option("--count", "Only print the number of records.")
+@option("--newest-first", "List the newest first instead of the oldest.")
+@option("--limit N", "The most records on a page [default: 50].", of=int, default=50)
+@option("--cursor TEXT", "Continue after an earlier page; it printed this value.")
+@option("--all", "Print all pages; with --json one record on each line.", "everything")
 def list_command(
     session: Session,
     party: Owner | None,
@@ -165,12 +157,8 @@ async def _all(session: Session, party: Owner | None, given: dict[str, Any]) -> 
 @opens_book
 @owned("ID", least=1, most=1)
 @seen_as
-@click.option(
-    "--limit", type=int, default=100, metavar="N", help="The most sources on a page [default: 100]."
-)
-@click.option(
-    "--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value."
-)
+@option("--limit N", "The most sources on a page [default: 100].", of=int, default=100)
+@option("--cursor TEXT", "Continue after an earlier page; it printed this value.")
 def why_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, limit: int, cursor: str | None
 ) -> None:
@@ -205,20 +193,13 @@ async def _why(
 @opens_book
 @owned("[ID]", most=1)
 @seen_as
-@click.option(
-    "--after",
-    type=click.IntRange(min=0),
+@option(
+    "--after POSITION",
+    "Show only entries after this position.",
+    of=click.IntRange(min=0),
     default=0,
-    metavar="POSITION",
-    help="Show only entries after this position.",
 )
-@click.option(
-    "--limit",
-    type=int,
-    default=100,
-    metavar="N",
-    help="The most ledger entries to show [default: 100].",
-)
+@option("--limit N", "The most ledger entries to show [default: 100].", of=int, default=100)
 def history_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, after: int, limit: int
 ) -> None:

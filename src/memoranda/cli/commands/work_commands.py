@@ -14,6 +14,7 @@ from memoranda.book import Book
 from memoranda.book.input import Who, as_id, owner_named
 from memoranda.cli import exits
 from memoranda.cli.command_group import CommandGroup
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import sort_of, when
@@ -32,22 +33,14 @@ _LAST_JOBS_SECONDS = 30.0
 @click.command("form")
 @opens_book
 @click.argument("owner", required=False)
-@click.option("--thread", metavar="ID", help="Only this thread.")
-@click.option(
-    "--again",
-    is_flag=True,
-    help="Form the thread again from its beginning, which costs model calls again.",
+@option("--thread ID", "Only this thread.")
+@option("--again", "Form the thread again from its beginning, which costs model calls again.")
+@option(
+    "--with WHO", "Change who forms: rules, or provider:model as memoranda usage names it.", "who"
 )
-@click.option(
-    "--with",
-    "who",
-    metavar="WHO",
-    help="Change who forms: rules, or provider:model as memoranda usage names it.",
-)
-@click.option(
-    "--agent",
-    metavar="NAME",
-    help="Read and write as this agent. With --with: only for this agent; --with default ends that.",
+@option(
+    "--agent NAME",
+    "Read and write as this agent. With --with: only for this agent; --with default ends that.",
 )
 def form_command(
     session: Session,
@@ -153,14 +146,13 @@ def _left_out(made: FormingReport) -> list[dict[str, str]]:
 
 @click.command("worker")
 @opens_book
-@click.option("--once", is_flag=True, help="Stop when no job is due.")
-@click.option(
-    "--max-concurrent",
+@option("--once", "Stop when no job is due.")
+@option(
+    "--max-concurrent N",
+    "The most jobs to do at the same time [default: 4].",
     "at_once",
-    type=click.IntRange(1, 64),
+    of=click.IntRange(1, 64),
     default=4,
-    metavar="N",
-    help="The most jobs to do at the same time [default: 4].",
 )
 def worker_command(session: Session, once: bool, at_once: int) -> None:
     """Do the book's background jobs: form memories, compute vectors, clear erased content.
@@ -264,14 +256,8 @@ def jobs_command() -> None:
 
 @jobs_command.command("list")
 @opens_book
-@click.option(
-    "--state",
-    type=click.Choice([state.value for state in JobState]),
-    help="Only jobs in this state.",
-)
-@click.option(
-    "--limit", type=int, default=100, metavar="N", help="The most jobs to show [default: 100]."
-)
+@option("--state", "Only jobs in this state.", of=JobState)
+@option("--limit N", "The most jobs to show [default: 100].", of=int, default=100)
 def list_command(session: Session, state: str | None, limit: int) -> None:
     """List jobs, those that are due the longest first."""
     found = session.run(_list(session, state, limit))
@@ -302,7 +288,7 @@ async def _list(session: Session, state: str | None, limit: int) -> Sequence[Job
 
 @jobs_command.command("run")
 @opens_book
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The most jobs to do.")
+@option("--limit N", "The most jobs to do.", of=click.IntRange(min=1))
 def run_command(session: Session, limit: int | None) -> None:
     """Do the jobs that are due until none is left."""
     done, waiting = session.run(_run(session, limit))
@@ -336,7 +322,7 @@ async def _replay(session: Session, id: str) -> None:
 @jobs_command.command("drop")
 @opens_book
 @click.argument("id")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--yes", "Do not ask for confirmation.")
 def drop_command(session: Session, id: str, yes: bool) -> None:
     """Delete a dead job."""
     wanted = as_id(id)

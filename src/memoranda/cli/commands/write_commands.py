@@ -17,8 +17,8 @@ import click
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.input import Who, each
 from memoranda.book.message_input import message_of
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import (
-    MOMENT,
     once,
     opens_book,
     owned,
@@ -33,7 +33,7 @@ from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Cardinality
-from memoranda.model.records import Owner, Trust
+from memoranda.model.records import AudienceKind, Owner, Trust
 from memoranda.model.values import new_id
 
 
@@ -43,36 +43,22 @@ from memoranda.model.values import new_id
 @seen_as
 @once
 @waits_for_vectors
-@click.option(
-    "--thread", metavar="ID", help="The thread, by its id or your own name for it; it must exist."
-)
-@click.option(
-    "--name",
-    metavar="NAME",
-    help="The thread, by your own name for it; it is created if it does not exist.",
-)
-@click.option("--title", metavar="TEXT", default="", help="The title of a new thread.")
-@click.option(
-    "--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a new thread."
-)
-@click.option(
-    "--speaker", metavar="NAME", help="The name of the speaker, if the role is not enough."
-)
-@click.option(
-    "--at", type=MOMENT, metavar="TIME", help="The time at which it was said [default: now]."
-)
-@click.option(
-    "--file",
+@option("--thread ID", "The thread, by its id or your own name for it; it must exist.")
+@option("--name NAME", "The thread, by your own name for it; it is created if it does not exist.")
+@option("--title TEXT", "The title of a new thread.", default="")
+@option("--audience", "Who may read a new thread.", of=AudienceKind)
+@option("--speaker NAME", "The name of the speaker, if the role is not enough.")
+@option("--at TIME", "The time at which it was said [default: now].")
+@option(
+    "--file FILE",
+    "Messages as JSON Lines; - is standard input.",
     "source",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="FILE",
-    help="Messages as JSON Lines; - is standard input.",
+    of=click.Path(path_type=Path, allow_dash=True),
 )
-@click.option(
-    "--expect",
-    type=click.IntRange(min=0),
-    metavar="PLACE",
-    help="The place of the last message that you have read; refused if the thread has newer messages.",
+@option(
+    "--expect PLACE",
+    "The place of the last message that you have read; refused if the thread has newer messages.",
+    of=click.IntRange(min=0),
 )
 def append_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any
@@ -174,10 +160,8 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 
 
 _HAPPENED: Final = "When it happened: 2023-05-07, 2023-05, 2023 or 2026-10-12/2026-10-16"
-_named = click.option(
-    "--external-id",
-    metavar="TEXT",
-    help="Your own id for it; every command takes it in place of an ID.",
+_named = option(
+    "--external-id TEXT", "Your own id for it; every command takes it in place of an ID."
 )
 
 
@@ -187,78 +171,48 @@ _named = click.option(
 @seen_as_agent
 @once
 @waits_for_vectors
-@click.option(
-    "--kind",
-    metavar="KIND",
-    help="preference, fact, instruction, context, experience or note [default: fact].",
+@option(
+    "--kind KIND", "preference, fact, instruction, context, experience or note [default: fact]."
 )
-@click.option(
-    "--key",
-    metavar="KEY",
-    help="A key such as favorite_color; a newer statement with the same key supersedes the older one.",
+@option(
+    "--key KEY",
+    "A key such as favorite_color; a newer statement with the same key supersedes the older one.",
 )
-@click.option(
-    "--subject", metavar="NAME", help="The person or thing it is about [default: the owner]."
-)
-@click.option(
+@option("--subject NAME", "The person or thing it is about [default: the owner].")
+@option(
     "--cardinality",
-    type=click.Choice([each.value for each in Cardinality]),
-    help="How many statements of this sort can be active at once.",
+    "How many statements of this sort can be active at once.",
+    of=Cardinality,
 )
-@click.option("--applies-when", metavar="TEXT", help="The situation in which it applies.")
-@click.option("--data", metavar="JSON", help="Structured data in addition to the text.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
-@click.option("--thread", metavar="ID", help="The thread in which it was said.")
-@click.option(
-    "--source",
-    "sources",
-    metavar="ID",
-    multiple=True,
-    help="A record that it comes from; repeatable.",
-)
-@click.option(
-    "--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable."
-)
-@click.option(
-    "--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it."
-)
+@option("--applies-when TEXT", "The situation in which it applies.")
+@option("--data JSON", "Structured data in addition to the text.")
+@option("--tag TAG...", "A tag; repeatable.", "tags")
+@option("--thread ID", "The thread in which it was said.")
+@option("--source ID...", "A record that it comes from; repeatable.", "sources")
+@option("--supersedes ID...", "A memory that it replaces; repeatable.")
+@option("--trust", "How far to trust it.", of=Trust)
 @_named
-@click.option("--pinned", is_flag=True, help="Never archive it.")
-@click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
-@click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
-@click.option(
-    "--expires-at", type=MOMENT, metavar="TIME", help="The time from which nobody reads it."
-)
-@click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
-@click.option(
-    "--at",
-    "observed_at",
-    type=MOMENT,
-    metavar="TIME",
-    help="The time at which it was learnt [default: now].",
-)
-@click.option(
+@option("--pinned", "Never archive it.")
+@option("--valid-from TIME", "The time from which it is valid.")
+@option("--valid-to TIME", "The time until which it is valid.")
+@option("--expires-at TIME", "The time from which nobody reads it.")
+@option("--happened DAYS", f"{_HAPPENED}.")
+@option("--at TIME", "The time at which it was learnt [default: now].", "observed_at")
+@option(
     "--audience",
-    type=click.Choice(["self", "group", "global"]),
-    help="Who may read it [default: self with --agent; else the narrowest audience of its sources and thread].",
+    "Who may read it [default: self with --agent; else the narrowest audience of its sources and thread].",
+    of=AudienceKind,
 )
-@click.option(
-    "--run",
-    metavar="ID",
-    help="The run that writes it; a run may write only a limited number of records.",
-)
-@click.option(
-    "--file",
+@option("--run ID", "The run that writes it; a run may write only a limited number of records.")
+@option(
+    "--file FILE",
+    "Statements as JSON Lines; - is standard input.",
     "source_file",
-    type=click.Path(path_type=Path, allow_dash=True),
-    metavar="FILE",
-    help="Statements as JSON Lines; - is standard input.",
+    of=click.Path(path_type=Path, allow_dash=True),
 )
-@click.option(
-    "--expect",
-    metavar="ID=VERSION",
-    multiple=True,
-    help="The version of a record that you have read; refused if it has changed; repeatable.",
+@option(
+    "--expect ID=VERSION...",
+    "The version of a record that you have read; refused if it has changed; repeatable.",
 )
 def remember_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any
@@ -312,14 +266,14 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @seen_as
 @once
 @waits_for_vectors
-@click.option("--kind", metavar="KIND", help="Another kind.")
-@click.option("--key", metavar="KEY", help="Another key.")
-@click.option("--subject", metavar="NAME", help="Another person or thing that it is about.")
-@click.option("--applies-when", metavar="TEXT", help="Another situation in which it applies.")
-@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Other tags; repeatable.")
-@click.option("--happened", metavar="DAYS", help=f"{_HAPPENED}.")
+@option("--kind KIND", "Another kind.")
+@option("--key KEY", "Another key.")
+@option("--subject NAME", "Another person or thing that it is about.")
+@option("--applies-when TEXT", "Another situation in which it applies.")
+@option("--tag TAG...", "Other tags; repeatable.", "tags")
+@option("--happened DAYS", f"{_HAPPENED}.")
 @_named
-@click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Other readers.")
+@option("--audience", "Other readers.", of=AudienceKind)
 def update_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, wait: bool, **given: Any
 ) -> None:
@@ -335,17 +289,12 @@ def update_command(
 @owned("ID", least=1, most=1)
 @seen_as
 @once
-@click.option("--reason", metavar="TEXT", default="", help="Why it is no longer believed.")
-@click.option(
+@option("--reason TEXT", "Why it is no longer believed.", default="")
+@option(
     "--source",
-    is_flag=True,
-    help="ID is a faulty message or episode: retract every memory whose only source it is, or that is linked to it.",
+    "ID is a faulty message or episode: retract every memory whose only source it is, or that is linked to it.",
 )
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="With --source: only show what would be retracted, and what stays.",
-)
+@option("--dry-run", "With --source: only show what would be retracted, and what stays.")
 def retract_command(
     session: Session,
     party: Owner,
@@ -391,9 +340,7 @@ async def _preview(session: Session, party: Owner, id: str, reason: str, who: Wh
 @owned("POSITION", least=1, most=1)
 @seen_as
 @once
-@click.option(
-    "--with-dependents", is_flag=True, help="Also reverse the later changes that build on it."
-)
+@option("--with-dependents", "Also reverse the later changes that build on it.")
 def undo_command(
     session: Session,
     party: Owner,

@@ -6,7 +6,8 @@ from datetime import datetime
 
 import click
 
-from memoranda.cli.options import MOMENT, opens_book, owned
+from memoranda.cli.option_forms import option
+from memoranda.cli.options import opens_book, owned
 from memoranda.cli.output.printer import Column
 from memoranda.cli.session import Session
 from memoranda.model.records import Owner
@@ -18,14 +19,8 @@ _PAGE = 1000
 @click.command("audit")
 @opens_book
 @owned(optional=True, most=0)
-@click.option("--since", type=MOMENT, metavar="TIME", help="Only reads at this time or later.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=1000,
-    metavar="N",
-    help="The most lines to show [default: 1000].",
-)
+@option("--since TIME", "Only reads at this time or later.")
+@option("--limit N", "The most lines to show [default: 1000].", of=click.IntRange(1), default=1000)
 def audit_command(
     session: Session,
     party: Owner | None,

@@ -10,7 +10,8 @@ import click
 
 from memoranda.book.nouns.keys import NewKey
 from memoranda.cli.command_group import CommandGroup
-from memoranda.cli.options import MOMENT, opens_book
+from memoranda.cli.option_forms import option
+from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column
 from memoranda.cli.output.record_tables import print_receipt
 from memoranda.cli.session import Session
@@ -26,38 +27,22 @@ def keys_command() -> None:
 @keys_command.command("create")
 @opens_book
 @click.argument("name")
-@click.option(
+@option(
     "--role",
-    type=click.Choice(get_args(KeyRole)),
+    "viewer reads, editor writes, too, and admin may do everything [default: editor].",
+    of=get_args(KeyRole),
     default="editor",
-    help="viewer reads, editor writes, too, and admin may do everything [default: editor].",
 )
-@click.option("--person", metavar="NAME", help="The user whose own key it is; it opens that user.")
-@click.option(
-    "--for-owner",
-    "owners",
-    metavar="NAME",
-    multiple=True,
-    help="A user that it opens; repeatable [default: all].",
-)
-@click.option(
-    "--for-agent",
-    "agents",
-    metavar="NAME",
-    multiple=True,
-    help="An agent it may name; repeatable [default: all].",
-)
-@click.option(
-    "--for-group",
+@option("--person NAME", "The user whose own key it is; it opens that user.")
+@option("--for-owner NAME...", "A user that it opens; repeatable [default: all].", "owners")
+@option("--for-agent NAME...", "An agent it may name; repeatable [default: all].", "agents")
+@option(
+    "--for-group NAME...",
+    "A group it may name; repeatable [default: all, or none if it is limited to owners].",
     "groups",
-    metavar="NAME",
-    multiple=True,
-    help="A group it may name; repeatable [default: all, or none if it is limited to owners].",
 )
-@click.option(
-    "--metrics", is_flag=True, help="Let it read the metrics and the health of the service."
-)
-@click.option("--expires", "expires_at", type=MOMENT, metavar="TIME", help="When it ends.")
+@option("--metrics", "Let it read the metrics and the health of the service.")
+@option("--expires TIME", "When it ends.", "expires_at")
 def create_command(session: Session, name: str, **given: Any) -> None:
     """Create a key and print its secret, once: the book stores only a digest."""
     _print_new(session, session.run(_make(session, "create", name, **_chosen(given))))
@@ -66,15 +51,14 @@ def create_command(session: Session, name: str, **given: Any) -> None:
 @keys_command.command("rotate")
 @opens_book
 @click.argument("name")
-@click.option(
-    "--grace",
+@option(
+    "--grace SECONDS",
+    "How long the former secret still holds [default: 0].",
     "grace_seconds",
-    type=float,
+    of=float,
     default=0.0,
-    metavar="SECONDS",
-    help="How long the former secret still holds [default: 0].",
 )
-@click.option("--expires", "expires_at", type=MOMENT, metavar="TIME", help="When the key ends.")
+@option("--expires TIME", "When the key ends.", "expires_at")
 def rotate_command(session: Session, name: str, **given: Any) -> None:
     """Give a key a new secret and print it, once."""
     _print_new(session, session.run(_make(session, "rotate", name, **_chosen(given))))
@@ -92,7 +76,7 @@ def revoke_command(session: Session, key: str) -> None:
 
 @keys_command.command("list")
 @opens_book
-@click.option("--ended", is_flag=True, help="Also list keys that are revoked or have expired.")
+@option("--ended", "Also list keys that are revoked or have expired.")
 def list_command(session: Session, ended: bool) -> None:
     """List the keys, with what each opens."""
     now = datetime.now(UTC)

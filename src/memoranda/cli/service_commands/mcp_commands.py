@@ -21,6 +21,7 @@ from memoranda.assembly import service_settings
 from memoranda.book import Book
 from memoranda.book.input import Who
 from memoranda.cli import exits
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import BOOK_VARIABLE, opens_book, seen_as_agent
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, installing
@@ -44,27 +45,16 @@ _PROGRAMS = ("claude-code", "cursor")
 @click.command("mcp")
 @opens_book
 @seen_as_agent
-@click.option(
-    "--owner", metavar="NAME", help="Whose memory it is [default: the name of your login]."
-)
-@click.option(
+@option("--owner NAME", "Whose memory it is [default: the name of your login].")
+@option(
     "--audience",
-    type=click.Choice([kind.value for kind in AudienceKind]),
-    help="Who reads what is remembered [default: the book's setting].",
+    "Who reads what is remembered [default: the book's setting].",
+    of=AudienceKind,
 )
-@click.option("--admin", is_flag=True, help="Serve the administrator's tools, too.")
-@click.option(
-    "--install",
-    type=click.Choice(_PROGRAMS),
-    help="Write this server into the project's file of a program.",
-)
-@click.option("--uninstall", type=click.Choice(_PROGRAMS), help="Take it out of that file again.")
-@click.option(
-    "--print",
-    "only_print",
-    is_flag=True,
-    help="With --install: print the entry, and write nothing.",
-)
+@option("--admin", "Serve the administrator's tools, too.")
+@option("--install", "Write this server into the project's file of a program.", of=_PROGRAMS)
+@option("--uninstall", "Take it out of that file again.", of=_PROGRAMS)
+@option("--print", "With --install: print the entry, and write nothing.", "only_print")
 def mcp_command(
     session: Session,
     who: Who,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.model.service_records import Restriction
@@ -12,12 +13,8 @@ from memoranda.model.service_records import Restriction
 @click.command("restrict")
 @opens_book
 @click.argument("owner")
-@click.option(
-    "--keep-unread",
-    is_flag=True,
-    help="Store new content, unread; without it, new content is refused.",
-)
-@click.option("--show", is_flag=True, help="Change nothing; show the restriction.")
+@option("--keep-unread", "Store new content, unread; without it, new content is refused.")
+@option("--show", "Change nothing; show the restriction.")
 def restrict_command(session: Session, owner: str, keep_unread: bool, show: bool) -> None:
     """Restrict the processing of an owner's data: nothing of it is formed, recalled or placed in a
     context.

@@ -9,6 +9,7 @@ import click
 
 from memoranda.assembly import load_all, service_settings
 from memoranda.assembly import open as open_book
+from memoranda.cli.option_forms import option
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput, installing
@@ -35,7 +36,7 @@ else:
     show_default=True,
     help="The port; 0 takes a free one.",
 )
-@click.option("--no-worker", is_flag=True, help="Leave background jobs to memoranda worker.")
+@option("--no-worker", "Leave background jobs to memoranda worker.")
 def serve_command(session: Session, host: str, port: int, no_worker: bool) -> None:
     """Serve the book over HTTP: REST under /v1, MCP under /mcp, and a worker beside them.
 
