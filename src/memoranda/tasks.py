@@ -1,5 +1,5 @@
-"""Tasks: quiet when their event loop is closed, limited in time, and in turn by when their request
-began.
+"""Tasks: quiet when their event loop is closed, limited in time, in turn by when their request
+began, and with pauses in long work.
 """
 
 from __future__ import annotations
@@ -71,6 +71,20 @@ def begin_request() -> None:
 
 class TookTooLong(Exception):
     """A call did not return within its time limit."""
+
+
+class Pauses:
+    """The pauses of long work, in which the other tasks of its event loop run."""
+
+    def __init__(self, seconds: float = 0.01) -> None:
+        self._seconds = seconds
+        self._since = monotonic()
+
+    async def pause(self) -> None:
+        """Let the others run if it has gone on for so long since the last pause."""
+        if monotonic() - self._since >= self._seconds:
+            await asyncio.sleep(0)
+            self._since = monotonic()
 
 
 class TimeLimit:

@@ -4,7 +4,9 @@ dry runs and plans.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +274,24 @@ def test_the_synchronous_book_forgets_facts_too(tmp_path: Path) -> None:
         assert left.content == "Hi!"  # type: ignore[attr-defined]
         opened.forgetting.redact("ana", left.id, 2, 3, as_owner=True)
         assert [message.content for message in thread.messages()] == ["Hi"]  # type: ignore[attr-defined]
+
+
+async def test_others_are_answered_while_thousands_of_texts_are_compared(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = await said(book, *[f"In Lisbon I met friend {at}." for at in range(100)])
+    home = await remembered(book, "Lives in Lisbon", key="home")
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    # On this clock a second passes at each look at it.
+    monkeypatch.setattr("memoranda.tasks.monotonic", count().__next__)
+    beside = asyncio.create_task(others())
+    await book.forget("ana", home, as_owner=True, dry_run=True)
+    beside.cancel()
+    assert turns > len(ids)

@@ -52,6 +52,7 @@ from memoranda.paging import every_record
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import texts_of
 from memoranda.storage.decide.strangers import OWNER_WORDS
+from memoranda.tasks import Pauses
 from memoranda.text.scripts import comparable_text
 from memoranda.text.similarity import same_statement, terms_in
 
@@ -121,6 +122,8 @@ class Look:
     all_near: int = 0
     #: The threads of the messages that lose words.
     _threads: set[UUID] = field(default_factory=set)
+    #: Others must not wait while thousands of texts are compared.
+    _pauses: Pauses = field(default_factory=Pauses)
 
     async def through(self) -> None:
         """Look through everything that the view sees."""
@@ -137,12 +140,14 @@ class Look:
         for memory in memories:
             if memory.id not in told and not self._sort(memory, tellings_of(facts, memory)):
                 self._collect(facts, memory, None, memory.content)
+            await self._pauses.pause()
         for profile in profiles:
             self._sort(
                 profile, each_once([one for fact in facts for one in profile_values(profile, fact)])
             )
         for message in messages:
             self._read(facts, message)
+            await self._pauses.pause()
         await self._made(
             facts, [one for one in later if isinstance(one, (Thread, Episode, Overflow))]
         )
@@ -222,7 +227,8 @@ class Look:
         if self.taken or self.same:
             memories = await self._memories([fact_of(group, names) for group in groups])
         for group in groups:
-            self._take_telling(fact_of(group, names, self._others(memories, groups)), group[0])
+            fact = fact_of(group, names, self._others(memories, groups))
+            await self._take_telling(fact, group[0])
         others = self._others(memories, groups)
         return [fact_of(group, names, others) for group in groups], memories
 
@@ -287,10 +293,11 @@ class Look:
                 group += self._take(memory, memory.content)
         return group
 
-    def _take_telling(self, fact: Fact, meant: Memory) -> None:
+    async def _take_telling(self, fact: Fact, meant: Memory) -> None:
         """Take the other memories that tell a fact; what else they say is no part of it."""
         keys = {memory.key for memory in self.meant} - {None}
         for memory in fact.near:
+            await self._pauses.pause()
             is_of_owner = fact.is_of_owner(f"{memory.subject or ''} {memory.content}")
             its_own = (
                 memory.key not in keys and _subject(memory) == _subject(meant) and not is_of_owner
@@ -340,6 +347,7 @@ class Look:
         """
         said: dict[UUID, frozenset[int]] = {}
         for record in records:
+            await self._pauses.pause()
             thread: UUID | None = (
                 record.id if isinstance(record, Thread) else getattr(record, "thread", None)
             )
@@ -375,6 +383,7 @@ class Look:
         items = those_of(Item, [*[one async for one in living], *[one async for one in deleted]])
         by_id = {item.id: item for item in items}
         for item in items:
+            await self._pauses.pause()
             self._sort(item, tellings_of(facts, item))
             named = None if item.withdrawn else named_so(facts, item)
             if named is not None and self._sort(item, [named]):
