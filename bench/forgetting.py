@@ -68,21 +68,15 @@ async def dry_runs_in_talks(address: str, times: int) -> tuple[int, list[float]]
         for conversation in load(SETS / f"{name}.json").conversations
         for turn in conversation.turns
     ]
-    said = [turn.text for turn in turns if turn.speaker != "assistant"]
+    said = [turn.text for turn in turns if turn.role == "user"]
+    short = [text for text in said if _SHORT[0] < len(text) < _SHORT[1]][::_EACH]
     took = []
     async with memoranda.open(address, embed=None, worker=False) as book:
         thread = await book.thread("ana", agent="guide")
         for at in range(0, len(turns), _BATCH):
             await thread.append(
-                [
-                    {
-                        "role": "assistant" if turn.speaker == "assistant" else "user",
-                        "content": turn.text,
-                    }
-                    for turn in turns[at : at + _BATCH]
-                ]
+                [{"role": turn.role, "content": turn.text} for turn in turns[at : at + _BATCH]]
             )
-        short = [text for text in said if _SHORT[0] < len(text) < _SHORT[1]][::_EACH]
         ids = [(await book.remember("ana", text, agent="guide")).id for text in short]
         for id in ids[: times + 1]:
             start = time.perf_counter()

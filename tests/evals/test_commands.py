@@ -1,5 +1,5 @@
-"""Every command of the benchmarks and evaluations starts; those that are quick run on a few
-records.
+"""The commands of the benchmarks and evaluations say what they measure, and forgetting is measured
+on a few records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from bench import forgetting
 
 _ROOT = Path(__file__).parents[2]
-#: Without arguments these start a server at once, or wait for a task.
+#: These take no options: they start a server at once, or wait for a task.
 _WITHOUT_HELP = {
     "bench.bare_endpoint",
     "bench.beside_langgraph",

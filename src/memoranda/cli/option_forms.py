@@ -43,18 +43,13 @@ MOMENT = MomentType()
 
 
 def option(
-    usage: str,
-    says: str,
-    into: str = "",
-    *,
-    of: Any = None,
-    default: Any = None,
+    usage: str, says: str, into: str = "", *, of: Any = None, default: Any = None
 ) -> Callable[[F], F]:
     """Declare an option: ``--pinned`` is a flag, ``--key KEY`` has a value, ``--tag TAG...`` may be
     repeated, ``--at TIME`` is a moment.
 
-    ``into`` is the argument that gets it where that has another name, ``of`` its type or its
-    choices.
+    ``into`` is the argument that gets it where that has another name. ``of`` is its type or its
+    choices, with which the value needs no name.
     """
     name, _, value = usage.partition(" ")
     names = (name, into) if into else (name,)

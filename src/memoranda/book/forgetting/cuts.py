@@ -92,6 +92,7 @@ def cuts(
 def _may_tell(fact: Fact, sentence: str, about: str, *, made: bool) -> bool:
     """True if a sentence has all words of a statement, or may have enough of the value."""
     said = _as_owners(sentence) if made else sentence
+    # A part that begins with a word for the owner is read with “you” in its place.
     return fact.value.may_be_told_by(f"{about} you {said}" if made else f"{about} {said}") or bool(
         _why(fact, said, terms_in(about))
     )

@@ -41,7 +41,12 @@ class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gener
 @option("--agent NAME", "Only calls for this agent.")
 @option("--since DAY", "Only calls on this day or later, in UTC.", of=DayType())
 @option("--until DAY", "Only calls before this day, in UTC.", of=DayType())
-@option("--by", "Add the calls up by this [default: day].", of=sorted({*get_args(By)} - {"tenant"}), default="day")  # fmt: skip
+@option(
+    "--by",
+    "Add the calls up by this [default: day].",
+    of=sorted({*get_args(By)} - {"tenant"}),
+    default="day",
+)
 def usage_command(
     session: Session, party: Owner | None, words: Sequence[str], by: By, **only: Any
 ) -> None:
