@@ -62,7 +62,10 @@ _IMPLIED = {
         "_reserve",
     ),
     "only doctor asks it of a tenant; every engine's suite counts two tenants": ("_counts",),
-    "a job that makes vectors is the book's, and its kind says so": ("make_embedding_due in jobs",),
+    "a job that makes vectors is the book's, and its kind says so": (
+        "_remove_set DeleteMany in jobs",
+        "make_embedding_due in jobs",
+    ),
     "jobs of an era that ended are removed one by one before": ("_end_era in jobs",),
 }
 #: Functions that serve many questions.
