@@ -22,7 +22,7 @@ from memoranda.engines.mongo import engine as engines
 from memoranda.engines.mongo.engine import MongoEngine
 from memoranda.engines.mongo.scrub import is_needed
 from memoranda.engines.mongo.server.rewriting import begin
-from memoranda.errors import Busy
+from memoranda.errors import Busy, NotAllowed
 from memoranda.model.changes import JobDraft, Retract
 from memoranda_conformance.builders import BEN, SMALL, Pen, vectors_of
 from tests.engines.mongo_server import MongoPlace
@@ -208,3 +208,17 @@ async def test_a_large_owner_goes_in_parts_and_another_program_goes_on_after_a_k
         assert CANARY.encode() not in await everything(engine)
         assert await engine.jobs(None, 10) == []
         assert (await book.admin.verify(whole=True)).faults == ()
+
+
+async def test_a_refused_erasure_of_everything_removes_no_part(
+    mongo: MongoPlace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(engines, "PART", 3)
+    async with memoranda.open(mongo.new_book(), embed=None, worker=False) as book:
+        facts = [{"content": f"fact {number}"} for number in range(10)]
+        await book.memories.remember_all("ann", facts, agent="a", audience="global")
+        for who in ({}, {"agent": "a"}):
+            with pytest.raises(NotAllowed):
+                await book.forget("ann", everything=True, **who)
+        assert await book.engine.jobs(None, 10) == []
+        assert await book.records.count("ann", as_owner=True) == 10

@@ -102,6 +102,27 @@ class ItemSuite(Suite):
         assert len(await pen.scan(types=frozenset({RecordType.ITEM}))) == 3
         assert (await named(pen, "Tea"))[0].value is None
 
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"$ref": "#/$defs/tea", "$id": "one", "$defs": {"tea": {"type": "string"}}},
+            {"in": [{"$id": 1, "$ref": "cups", "$db": "kitchen"}]},
+            {"$ref": "#/$defs/tea"},
+            {"$oid": "a", "$date": 1, "a.b": 2, "$": 3, "": 4, "_id": 5},
+            {"largest": 2**63 - 1, "larger": 2**80, "zero": -0.0, "many": 1e300},
+        ],
+    )
+    async def test_any_json_comes_back_as_it_was_given(self, engine: Engine, value: Any) -> None:
+        pen = Pen(engine)
+        made = await pen.write(a_put(pen, "tea", value))
+        await pen.write(a_put(pen, "tea", "black"), a_put(pen, "cup", value))
+        (item,) = await named(pen, "cup")
+        assert item.value == value
+        first, second = await engine.history(ANN, pen.view, made.id)
+        assert [first.record.value, second.record.value] == [value, "black"]  # type: ignore[union-attr]
+        receipt = await pen.erase(item.id, made.id)
+        assert receipt.removed["item"] == 2
+
     async def test_a_new_value_is_found_by_its_own_words_only(self, engine: Engine) -> None:
         pen = Pen(engine)
         made = await pen.write(a_put(pen, "tea", "green leaves"))

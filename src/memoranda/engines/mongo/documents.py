@@ -90,7 +90,8 @@ def body_in(text: str) -> Any:
     """Return a body as a document that readers know, if it can be turned back to the same text;
     else the text.
     """
-    if not text:
+    # The driver reads an object with both as a reference to another document.
+    if not text or ('"$ref"' in text and '"$id"' in text):
         return text
     try:
         parsed = from_json(text)

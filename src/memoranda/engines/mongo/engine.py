@@ -194,9 +194,9 @@ class MongoEngine(Store):
     # ── erasure ───────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        parts = (
-            await self._erase_parts(target, at) if target.everything and not target.dry_run else []
-        )
+        # What another view asks for is refused as a whole, so no part may go before.
+        in_parts = target.everything and target.view.whole and not target.dry_run
+        parts = await self._erase_parts(target, at) if in_parts else []
         receipt = await super().erase(target, at)
         removed = sum((Counter(one.removed) for one in parts), Counter(receipt.removed))
         ids = (*(id for one in parts for id in one.ids), *receipt.ids)
