@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import memoranda
 from memoranda.access.principal import Principal
+from memoranda.model.records import Owner, OwnerKind
 from memoranda.operations import Role
 from tests.compatible.conftest import Clients
 
@@ -38,6 +39,21 @@ async def test_an_erasure_leaves_nothing_of_the_user_and_says_how_much_went(
         await book.records.count("ann", as_owner=True),
         await book.records.count("bob", as_owner=True),
     ) == (0, 1)
+
+
+async def test_a_team_is_erased_exported_and_restricted_as_a_team(
+    clients: Clients, book: memoranda.Book
+) -> None:
+    team, client = Owner(kind=OwnerKind.GROUP, id="kitchen"), clients()
+    await book.remember(team, "meets on Monday", key="day")
+    await book.remember("kitchen", "likes tea")
+    exported = await client.get(f"{GDPR}/group:kitchen/export")
+    assert "meets on Monday" in str(exported.json()["records"])
+    assert (await client.post(f"{GDPR}/group:kitchen/restrict")).json()["restricted"]
+    assert await book.admin.restriction(team) and not await book.admin.restriction("kitchen")
+    assert (await client.delete(f"{GDPR}/group:kitchen")).json()["memoriesDeleted"] == 1
+    left = [await book.records.count(one, as_owner=True) for one in (team, "kitchen")]
+    assert left == [0, 1]
 
 
 async def test_an_export_has_the_entries_and_every_record(

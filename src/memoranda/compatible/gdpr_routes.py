@@ -21,7 +21,7 @@ from memoranda.compatible.operations import (
     object_of,
     route_class,
 )
-from memoranda.compatible.user_memory_entries import count_entries, list_entries
+from memoranda.compatible.user_memory_entries import count_entries, list_entries, owner_named
 
 _FAILURE: Final = object_of({"error": TEXT}, "error")
 _NUMBER: Final[Schema] = {"type": "integer"}
@@ -65,8 +65,12 @@ async def erase(request: Request) -> Response:
     """Erase everything of a user."""
     guard, user = guard_of(request), request.path_params["userId"]
     memories = await count_entries(guard, user, archived=True)
-    threads = await guard.call("records.count", owner=user, types="thread", as_owner=True)
-    receipt = await guard.call("forget", owner=user, everything=True, as_owner=True)
+    threads = await guard.call(
+        "records.count", owner=owner_named(guard, user), types="thread", as_owner=True
+    )
+    receipt = await guard.call(
+        "forget", owner=owner_named(guard, user), everything=True, as_owner=True
+    )
     counts = {
         **dict.fromkeys(_COUNTS, 0),
         "memoriesDeleted": memories,
@@ -91,7 +95,9 @@ async def export(request: Request) -> Response:
         "memories": await list_entries(guard, user, archived=True),
     }
     return StreamingResponse(
-        _streamed(head, guard.stream("admin.export", owner=user, everything=True)),
+        _streamed(
+            head, guard.stream("admin.export", owner=owner_named(guard, user), everything=True)
+        ),
         media_type="application/json",
     )
 
@@ -114,7 +120,7 @@ async def _streamed(head: dict[str, Any], lines: AsyncIterator[str]) -> AsyncIte
 async def restrict(request: Request) -> Response:
     """Restrict the processing of a user's data."""
     guard, user = guard_of(request), request.path_params["userId"]
-    await guard.call("admin.restrict", owner=user)
+    await guard.call("admin.restrict", owner=owner_named(guard, user))
     return await _restriction(guard, user)
 
 
@@ -127,7 +133,7 @@ async def restrict(request: Request) -> Response:
 async def unrestrict(request: Request) -> Response:
     """End the restriction of a user's data."""
     guard, user = guard_of(request), request.path_params["userId"]
-    await guard.call("admin.unrestrict", owner=user)
+    await guard.call("admin.unrestrict", owner=owner_named(guard, user))
     return await _restriction(guard, user)
 
 
@@ -141,7 +147,7 @@ async def restriction(request: Request) -> Response:
 
 
 async def _restriction(guard: Guard, user: str) -> Response:
-    found = await guard.call("admin.restriction", owner=user)
+    found = await guard.call("admin.restriction", owner=owner_named(guard, user))
     return json_answer({"userId": user, "restricted": found is not None and found is not False})
 
 

@@ -62,7 +62,7 @@ async def visible_entries(
         "" if known is None else dict(known.settings.get("context") or {}).get("order", "")
     )
     who: dict[str, Any] = {"agent": reader, "groups": list(groups)} if reader else {}
-    owner = _owner(guard, user)
+    owner = owner_named(guard, user)
     if order == "most_accessed":
         most = limit if 0 < limit <= _PAGE else _PAGE
         asked = {"query": "", "mode": "most_used", "types": "memory", "limit": most}
@@ -116,7 +116,7 @@ async def dream_result(guard: GuardedBook, user: str, agent: str | None) -> dict
         error = f"Dream is disabled for agent {agent}: set settings.dream.enabled"
     else:
         try:
-            report = await guard.call("dreams.run", owner=_owner(guard, user), agent=agent)
+            report = await guard.call("dreams.run", owner=owner_named(guard, user), agent=agent)
         except Restricted:
             error = "processing_restricted"
     return {
@@ -172,7 +172,7 @@ async def count_entries(guard: GuardedBook, user: str, *, archived: bool = False
     """Return how many entries a user has; with ``archived`` those that are archived count, too."""
     only = _STANDING if archived else _ACTIVE
     count: int = await guard.call(
-        "records.count", owner=_owner(guard, user), types="memory", only=only, as_owner=True
+        "records.count", owner=owner_named(guard, user), types="memory", only=only, as_owner=True
     )
     return count
 
@@ -278,7 +278,7 @@ async def _memories(
     listed = {"types": "memory", "only": {**_ACTIVE, **(only or {})}, "newest_first": True, **who}
     async for page in by_cursor(
         lambda cursor: guard.call(
-            "records.list", owner=_owner(guard, user), cursor=cursor, limit=_PAGE, **listed
+            "records.list", owner=owner_named(guard, user), cursor=cursor, limit=_PAGE, **listed
         )
     ):
         found += page.records
@@ -304,7 +304,7 @@ async def _of_entry(guard: GuardedBook, user: str, root: UUID) -> list[Memory]:
         seen.add(wanted)
         try:
             held = await guard.call(
-                "records.get", owner=_owner(guard, user), id=wanted, as_owner=True
+                "records.get", owner=owner_named(guard, user), id=wanted, as_owner=True
             )
         except NotFound:
             return []
@@ -373,7 +373,7 @@ async def _store(
     alike = [one for one in same_key if (one["visibility"] == "global") == is_global]
     held = next((one for one in alike if is_global or one["sourceAgentId"] == entry["agent"]), None)
     writer, audience = _readers(entry)
-    owner, root = _owner(guard, user), None
+    owner, root = owner_named(guard, user), None
     if held is not None:
         root, known = _parts(held["id"])[1], held["sourceAgentId"]
         entry = {
@@ -432,7 +432,7 @@ async def _move(guard: GuardedBook, user: str, root: UUID | None, audience: Audi
         if one.audience != audience:
             await guard.call(
                 "memories.share",
-                owner=_owner(guard, user),
+                owner=owner_named(guard, user),
                 id=one.id,
                 audience=audience,
                 as_owner=True,
@@ -444,7 +444,7 @@ async def _erase(guard: GuardedBook, user: str, ids: Sequence[UUID]) -> None:
     while waiting:
         now, waiting = waiting[:_FORGOTTEN_AT_ONCE], waiting[_FORGOTTEN_AT_ONCE:]
         receipt = await guard.call(
-            "forget", owner=_owner(guard, user), ids=now, what="record", as_owner=True
+            "forget", owner=owner_named(guard, user), ids=now, what="record", as_owner=True
         )
         gone |= {*now, *receipt.ids}
         waiting = [one for one in dict.fromkeys([*waiting, *receipt.superseded]) if one not in gone]
@@ -453,7 +453,7 @@ async def _erase(guard: GuardedBook, user: str, ids: Sequence[UUID]) -> None:
 # ── names ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _owner(guard: Any, user: str) -> str | Owner:
+def owner_named(guard: Any, user: str) -> str | Owner:
     """Return the owner of a user's entries, or of a team's."""
     if user.startswith(_TEAM) and len(user) > len(_TEAM):
         return Owner(tenant=guard.book.tenant, kind=OwnerKind.GROUP, id=user[len(_TEAM) :])
