@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import memoranda
 from tests.cli.command_line import Shell
 
 
@@ -92,3 +93,68 @@ def test_a_file_in_another_encoding_is_read_or_refused_with_the_cure(
     else:
         shell.run("migrate", "beanie", str(tmp_path))
         assert told(shell, "ann") == ["Likes tea"]
+
+
+def a_thread(name: str, *texts: str) -> dict[str, Any]:
+    return {
+        "thread_id": name,
+        "user_id": "ann",
+        "messages": [{"role": "user", "content": text} for text in texts],
+    }
+
+
+def said(shell: Shell, name: str) -> list[str]:
+    with memoranda.open_sync(shell.folder / "book.db", embed=None, worker=False) as book:
+        thread = book.thread("ann", id=name, as_owner=True)
+        return [one.content for one in thread.messages(limit=500).records]
+
+
+def test_a_thread_that_changed_since_is_named(shell: Shell, tmp_path: Path) -> None:
+    short, long = ["tea", "coffee"], [f"line {number}" for number in range(100)]
+    name = "short_term_memory"
+    place = written(tmp_path, name, a_thread("1", *short), a_thread("2", *long))
+    shell.run("migrate", "agent-memory", place)
+    written(tmp_path, name, a_thread("1", *short, "milk"), a_thread("2", *long, "one more"))
+    report = shell.json("migrate", "agent-memory", place)
+    assert report["left_out"] == [{"key": "1", "why": "it changed since it was migrated"}]
+    assert said(shell, "1") == short and said(shell, "2") == [*long, "one more"]
+
+
+def test_a_message_without_words_keeps_its_place(shell: Shell, tmp_path: Path) -> None:
+    texts = [f"line {number}" if number != 120 else "" for number in range(150)]
+    place = written(tmp_path, "short_term_memory", a_thread("1", *texts))
+    assert shell.json("migrate", "agent-memory", place)["left_out"] == []
+    assert said(shell, "1") == [text or "(…)" for text in texts]
+
+
+def test_documents_of_different_collections_may_have_the_same_id(
+    shell: Shell, tmp_path: Path
+) -> None:
+    written(tmp_path, "short_term_memory", a_thread("1", "tea"))
+    episode = {"episode_id": "1", "thread_id": "1", "user_id": "ann", "summary": "Bought tea"}
+    written(tmp_path, "episodic_memory", {**episode, "outcome": "succeeded"})
+    memory = {"memory_id": "1", "user_id": "ann", "type": "fact", "content": "Likes tea"}
+    place = written(tmp_path, "semantic_memory", {**memory, "source_episode_id": "1"})
+    report = shell.json("migrate", "agent-memory", place)
+    assert report["left_out"] == []
+    assert told(shell, "ann") == ["Likes tea"] and said(shell, "1") == ["tea"]
+    assert shell.json("migrate", "agent-memory", place)["before"] == 3
+    undone = shell.json("migrate", "agent-memory", place, "--undo", report["run"])
+    assert undone["left_out"] == [] and sum(undone["written"].values()) == 3
+
+
+def test_a_thread_longer_than_a_page_is_taken_out(shell: Shell, tmp_path: Path) -> None:
+    texts = [f"line {number}" for number in range(1100)]
+    place = written(tmp_path, "short_term_memory", a_thread("1", *texts))
+    run = shell.json("migrate", "agent-memory", place)["run"]
+    undone = shell.json("migrate", "agent-memory", place, "--undo", run)
+    assert (undone["written"], undone["left_out"]) == ({"thread": 1}, [])
+
+
+def test_folders_of_one_name_are_different_sources(shell: Shell, tmp_path: Path) -> None:
+    for number in range(2):
+        folder = tmp_path / str(number) / "dump"
+        folder.mkdir(parents=True)
+        place = written(folder, "short_term_memory", a_thread(str(number), f"line {number}"))
+        assert shell.json("migrate", "agent-memory", place)["before"] == 0
+        assert said(shell, str(number)) == [f"line {number}"]

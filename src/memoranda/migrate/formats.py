@@ -14,6 +14,8 @@ EXPERIENCE = (
     "procedural_knowledge common_scenarios effective_strategies known_pitfalls tool_patterns heuristics user_feedback "
     "improvement_areas"
 ).split()  # fmt: skip
+#: The text of a message that has none, such as one that only calls a tool.
+NOTHING_SAID = "(…)"
 KINDS = ("preference", "fact", "instruction", "context", "experience")
 
 
@@ -47,7 +49,7 @@ class Format:
     """
 
     collections: dict[str, str]
-    moves: Callable[[str, Doc, dict[str, Any]], Iterator[Move | Left]]
+    moves: Callable[[str, Doc, dict[Any, Any]], Iterator[Move | Left]]
     #: The collection's name after everything arrived, where it may be renamed.
     renamed: str = ""
 
@@ -148,11 +150,11 @@ def _usermemories(_: str, doc: Doc, __: dict[str, Any]) -> Iterator[Move | Left]
 # ── users, agents and tasks ───────────────────────────────────────────────────────────────────────
 
 
-def _beanie(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
+def _beanie(collection: str, doc: Doc, known: dict[Any, Any]) -> Iterator[Move | Left]:
     yield from {"agents": _agent, "users": _user, "tasks": _task}[collection](doc, known)
 
 
-def _agent(doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
+def _agent(doc: Doc, known: dict[Any, Any]) -> Iterator[Move | Left]:
     at, name = _id(doc.get("_id")), str(doc.get("name") or "")
     if not name:
         yield Left(at, "it has no name")
@@ -203,7 +205,7 @@ def _user(doc: Doc, _: dict[str, Any]) -> Iterator[Move | Left]:
         )
 
 
-def _task(doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
+def _task(doc: Doc, known: dict[Any, Any]) -> Iterator[Move | Left]:
     at, user, named = _id(doc.get("_id")), _id(doc.get("user")), doc.get("agent")
     agent = (
         str(named["name"])
@@ -242,7 +244,9 @@ def _model_message(one: Doc, of: str, created: Any) -> dict[str, Any]:
         (found for part in parts if (found := moment(part.get("timestamp")))), created
     )
     native = {"pydantic_ai": _json(one), "of": of}
-    return _given(role=role, content="\n".join(texts) or "(…)", observed_at=at, native=native)
+    return _given(
+        role=role, content="\n".join(texts) or NOTHING_SAID, observed_at=at, native=native
+    )
 
 
 def _json(value: Any) -> Any:
@@ -258,7 +262,7 @@ def _json(value: Any) -> Any:
 # ── three collections of an agent's memory ────────────────────────────────────────────────────────
 
 
-def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
+def _agent_memory(collection: str, doc: Doc, known: dict[Any, Any]) -> Iterator[Move | Left]:
     names = {
         "short_term_memory": "thread_id",
         "episodic_memory": "episode_id",
@@ -268,12 +272,14 @@ def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[
     if not user:
         yield Left(at, "it has no user_id")
         return
+    # An id names one record in a book; here each collection has its own ids.
+    taken = any((other, at) in known for other in names if other != collection)
+    own = known[collection, at] = f"{collection}:{at}" if taken else at
     if collection == "short_term_memory":
-        known[at] = True
         messages = [
             _given(
                 role=one.get("role"),
-                content=_text(one.get("content") or ""),
+                content=_text(one.get("content") or "") or NOTHING_SAID,
                 observed_at=moment(one.get("timestamp") or one.get("created_at") or one.get("at")),
             )
             for one in doc.get("messages") or ()
@@ -282,11 +288,10 @@ def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[
             at,
             "thread",
             user,
-            _given(name=at, expires_at=moment(doc.get("expires_at")), agent=doc.get("agent_id")),
+            _given(name=own, expires_at=moment(doc.get("expires_at")), agent=doc.get("agent_id")),
             messages,
         )
     elif collection == "episodic_memory":
-        known[at] = True
         calls = [
             _json(
                 {
@@ -297,18 +302,18 @@ def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[
             )
             for one in doc.get("tool_calls") or ()
         ]
-        thread = _id(doc.get("thread_id"))
+        thread = known.get(("short_term_memory", _id(doc.get("thread_id"))))
         fields = _given(
             summary=doc.get("summary"), outcome=doc.get("outcome"), tags=doc.get("tags"), tool_calls=calls,
-            started_at=moment(doc.get("started_at")), ended_at=moment(doc.get("ended_at")), external_id=at,
-            thread=thread if thread in known else None,
+            started_at=moment(doc.get("started_at")), ended_at=moment(doc.get("ended_at")), external_id=own,
+            thread=thread,
         )  # fmt: skip
         yield Move(at, "episodes.record", user, {**fields, "audience": "global"})
     else:
-        episode = _id(doc.get("source_episode_id"))
+        episode = known.get(("episodic_memory", _id(doc.get("source_episode_id"))))
         fields = _given(
-            content=doc.get("content"), observed_at=moment(doc.get("created_at")), external_id=at,
-            sources=[episode] if episode in known else None, **_kind(doc.get("type")),
+            content=doc.get("content"), observed_at=moment(doc.get("created_at")), external_id=own,
+            sources=[episode] if episode else None, **_kind(doc.get("type")),
         )  # fmt: skip
         yield Move(at, "memories.remember", user, {**fields, "audience": "global"})
 
@@ -316,7 +321,7 @@ def _agent_memory(collection: str, doc: Doc, known: dict[str, Any]) -> Iterator[
 # ── items of LangGraph's store ────────────────────────────────────────────────────────────────────
 
 
-def _langgraph(_: str, doc: Doc, known: dict[str, Any]) -> Iterator[Move | Left]:
+def _langgraph(_: str, doc: Doc, known: dict[Any, Any]) -> Iterator[Move | Left]:
     given, name, position = (
         doc.get("namespace") or doc.get("prefix"),
         doc.get("key"),

@@ -17,6 +17,7 @@ from memoranda.errors import (
     HasDependents,
     InvalidInput,
     MemorandaError,
+    OperationReused,
     Restricted,
     StorageError,
 )
@@ -68,6 +69,8 @@ async def migrate(
             found.restricted.add(move.whose)
         except StorageError:
             raise
+        except OperationReused:
+            found.left_out.append(Left(move.key, "it changed since it was migrated"))
         except MemorandaError as exc:
             found.left_out.append(Left(move.key, f"{exc.code}: {exc}"))
         progress(number + 1, number + 1)
@@ -120,7 +123,8 @@ def _operation(run: str, move: Move) -> str:
     named = move.key
     if len(named) > _LONGEST_KEY:
         named = hashlib.sha256(named.encode()).hexdigest()
-    return f"migrate {run} {named}"
+    # Documents of several collections may have the same id.
+    return f"migrate {run} {move.verb} {named}"
 
 
 def _moves(format: str, source: Source, owner_at: int, found: Migration) -> Iterator[Move | Left]:
@@ -154,20 +158,18 @@ async def _write(book: Book, move: Move, operation: str, trust: str) -> bool:
 async def _write_thread(book: Book, move: Move, operation: str) -> bool:
     status = move.fields.get("status")
     fields = {name: value for name, value in move.fields.items() if name != "status"}
-    if await book.records.operation(move.whose, f"{operation} whole", as_owner=True) is not None:
-        return True
     thread = await book.thread(move.whose, **fields, operation=operation)
     for start in range(0, len(move.messages), _AT_ONCE):
         await thread.append(
             move.messages[start : start + _AT_ONCE], operation=f"{operation} {start}"
         )
     # Its last operation says that it is whole.
-    await thread.set(
+    whole = await thread.set(
         tags=["migrated"],
         **({"status": status} if status in ("paused", "completed", "failed") else {}),
         operation=f"{operation} whole",
     )
-    return False
+    return whole.repeated
 
 
 async def _take_out(book: Book, move: Move, operation: str, own: set[int]) -> bool:
@@ -181,7 +183,7 @@ async def _take_out(book: Book, move: Move, operation: str, own: set[int]) -> bo
         return False
     if move.verb == "thread":
         thread: ThreadHandle = await book.thread(move.whose, id=receipt.items[0].id, as_owner=True)
-        if len(await thread.newest(len(move.messages) + 1)) > len(move.messages):
+        if any(one.seq > len(move.messages) for one in await thread.newest(1)):
             raise InvalidInput("messages were added since")
         await book.forget(move.whose, ids=[thread.id], as_owner=True)
         return True

@@ -40,7 +40,7 @@ class Source:
 
 class _Files(Source):
     def __init__(self, path: Path) -> None:
-        self._path, self.name = path, path.name
+        self._path, self.name = path, str(path.resolve())
         if not path.exists():
             raise InvalidInput(f"source: there is no {path}", field="source")
 
@@ -91,7 +91,9 @@ class _Database(Source):
                 f"source: {collection} is a {listed['type']}, and only collections are read",
                 field="source",
             )
-        return map(plain, self._db[collection].find().sort("_id", 1) if listed is not None else ())
+        # The server ends a cursor of which nothing was read for ten minutes.
+        found = self._db[collection].find().sort("_id", 1).batch_size(500)
+        return map(plain, found if listed is not None else ())
 
     def rename(self, collection: str, name: str) -> None:
         self._db[collection].rename(name)
