@@ -15,11 +15,12 @@ import pytest
 import memoranda
 from memoranda.book import Book
 from memoranda.book.dream.dream_settings import DreamSettings
+from memoranda.book.dream.schedule import NIGHT, OWNERS_NIGHT, nights
 from memoranda.errors import InvalidInput, LimitReached, Restricted
 from memoranda.model.changes import JobState
 from memoranda.model.memories import Memory
 from memoranda.model.passages import Use
-from memoranda.model.records import WHOLE, Limits
+from memoranda.model.records import WHOLE, Limits, Owner, OwnerKind
 from memoranda.model.service_records import CALLER, LIBRARY
 from tests.engines.conftest import postgres as postgres
 
@@ -271,6 +272,26 @@ async def test_the_newest_value_supersedes_only_where_all_its_readers_read_it(
     assert await told(book, "active") == {"English", "French", "Dutch", "German"}
 
 
+async def test_a_value_that_nobody_used_supersedes_none_that_is_used(
+    book: Book, days: Days
+) -> None:
+    settings = {"contradictionResolution": "keep_newest", "crossAgentMaintenance": True}
+    await book.agents.put("a", settings={"dream": settings})
+    oldest = (await book.remember("ana", "Dutch", key="language", agent="b")).id
+    days.pass_(1)
+    used = (await book.remember("ana", "English", key="language", agent="a", audience="global")).id
+    days.pass_(1)
+    unused = (await book.remember("ana", "German", key="language", agent="d", audience="global")).id
+    days.pass_(100)
+    await book.memories.mark_used("ana", [used], as_owner=True)
+    for expected in ({oldest}, set()):
+        report = await book.dreams.run("ana", agent="a")
+        assert set(report.superseded) == expected
+    only = {"statuses": ["archived"]}
+    page = await book.records.list("ana", types="memory", only=only, as_owner=True)
+    assert [one.id for one in page.records] == [unused]
+
+
 async def test_a_night_over_one_agents_memories_changes_nothing_that_another_reads(
     book: Book, days: Days
 ) -> None:
@@ -418,6 +439,56 @@ async def test_a_night_takes_so_many_owners_and_the_next_one_those_after_them(
     assert await archived() == ["ana", "ben"]
     days.pass_(1)
     assert await archived() == names
+
+
+async def test_a_night_that_is_late_is_not_put_off_by_the_next_one(book: Book, days: Days) -> None:
+    async def settings_of(agent: str | None) -> tuple[DreamSettings, tuple[str, ...]]:
+        return DreamSettings(enabled=True, time_zone="owner"), ()
+
+    await book.agents.put("a", settings={"dream": {"enabled": True}})
+    await book.remember("ana", "Likes tea", agent="a")
+    await book.profiles.put("ana", {"time_zone": "Africa/Lagos"}, as_owner=True)
+    (night,) = [one for one in await book.engine.jobs(None, 9) if one.kind == NIGHT]
+    put = nights(book.engine, book.door, book.tenant, settings_of)[NIGHT]
+    due = []
+    for day in (15, 16):
+        days.now = datetime(2027, 2, day, 3, tzinfo=UTC)  # past three in Lagos
+        await put(night)
+        due += [one.run_at for one in await book.engine.jobs(None, 9) if one.kind == OWNERS_NIGHT]
+    assert due == [datetime(2027, 2, 16, 2, tzinfo=UTC)] * 2
+
+
+async def test_a_group_and_a_user_of_one_name_have_a_night_each(book: Book, days: Days) -> None:
+    await book.agents.put("a", settings={"dream": {"enabled": True, "pruneStaleAfterDays": 30}})
+    owners = (Owner(id="ana"), Owner(kind=OwnerKind.GROUP, id="ana"))
+    for owner in owners:
+        await book.remember(owner, "Likes tea", agent="a", audience="global")
+    days.pass_(40)
+    await book.worker.drain()
+    only = {"statuses": ["archived"]}
+    assert [await book.records.count(one, only=only, as_owner=True) for one in owners] == [1, 1]
+
+
+async def test_a_night_names_nobody_who_was_erased_since_it_began(
+    tmp_path: Path, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "b.db"
+    async with memoranda.open(path, clock=days, embed=None, worker=False) as book:
+        await book.agents.put("a", settings={"dream": {"enabled": True}})
+        for name in ("ana", "zqcanaryqz"):
+            await book.remember(name, "Likes tea", agent="a")
+        listing = book.engine.owners
+
+        async def erased_after(tenant: str) -> list[Owner]:
+            found = await listing(tenant)
+            await book.forget("zqcanaryqz", everything=True, as_owner=True)
+            return found
+
+        monkeypatch.setattr(book.engine, "owners", erased_after)
+        days.pass_(100)
+        await book.worker.drain()
+        assert await told(book, "archived") == {"Likes tea"}
+    assert b"zqcanaryqz" not in b"".join(one.read_bytes() for one in tmp_path.glob("b.db*"))
 
 
 @pytest.mark.parametrize("name", ["a\x98b", ""])

@@ -85,3 +85,56 @@ async def test_an_agent_has_its_own_limits_and_what_it_does_at_them(clock: HandC
             await book.remember("ana", f"Fact {number}", agent="a")
         page = await book.records.list("ana", only={"statuses": ["archived"]}, agent="a")
         assert [one.passage_text() for one in page.records] == ["Fact 0"]
+
+
+async def test_what_another_memory_rests_on_is_not_erased(tmp_path: Path, clock: HandClock) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text('[retention]\narchive_days = { "*" = 30 }\nerase_days = { "*" = 60 }\n')
+    async with memoranda.open(
+        tmp_path / "b.db", clock=clock, embed=None, worker=False, config=config
+    ) as book:
+        employer, desk, room, floor = [
+            (await book.remember("ana", text, agent="a", audience="global")).id
+            for text in ("Works at ACME", "Sits by the door", "Is in room 12", "Is on floor 3")
+        ]
+        clock.advance(days=31)
+        await book.admin.retain("ana")
+        rests = [
+            (await book.remember("ana", text, agent="a", audience="global", pinned=True, sources=sources)).id
+            for text, sources in (("Gets ACME's pension", [employer]), ("Finds the way", [room, floor]))
+        ]  # fmt: skip
+        clock.advance(days=61)
+        erased = (await book.admin.retain("ana")).erased
+        assert erased is not None and set(erased.ids) in ({desk, room}, {desk, floor})
+        left = await book.records.list("ana", types="memory", as_owner=True)
+        assert {one.id for one in left.records} == {employer, room, floor, *rests} - {*erased.ids}
+        clock.advance(days=1)
+        assert (await book.admin.retain("ana")).erased is None
+
+
+async def test_more_protected_memories_than_one_call_takes_keep_nothing_back(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        '[retention]\narchive_days = { "*" = 30 }\n[limits]\nbatch = 5\n[dream]\nprune_stale_after_days = 30\n'
+    )
+    async with memoranda.open(
+        "memory://", clock=clock, embed=None, worker=False, config=config
+    ) as book:
+        for number in range(12):
+            await book.remember("ana", f"Own note {number}", as_owner=True)
+        for night in (False, True):
+            stale = [
+                (await book.remember("ana", f"Stale {number}, {night}", agent="a")).id
+                for number in range(7)
+            ]
+            clock.advance(days=31)
+            gone: list[set[object]] = []
+            for _ in range(3):
+                if night:
+                    gone.append(set((await book.dreams.run("ana")).archived))
+                else:
+                    done = (await book.admin.retain("ana")).archived
+                    gone.append(set() if done is None else set(done.ids()))
+            assert [len(some) for some in gone] == [5, 2, 0] and set.union(*gone) == {*stale}

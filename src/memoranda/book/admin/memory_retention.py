@@ -5,10 +5,14 @@ for good.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
 
-from memoranda.book.dream.night import STANDING_MEMORIES, last_touch
+from memoranda.book.dream.night import STANDING_MEMORIES, last_touch, those_that_go
 from memoranda.door import Door
+from memoranda.errors import Stale
 from memoranda.first_use import dataclass
 from memoranda.model.changes import Archive
 from memoranda.model.ledger import Actor, ErasureReceipt, Receipt, Target
@@ -45,7 +49,7 @@ async def retain_memories(
     dry_run: bool = False,
 ) -> Retained:
     """Archive an owner's memories that were not used for as many days as their kind has, and erase
-    what stayed archived for so many.
+    what stayed archived for so many; a memory on which another one rests stays as long as that.
 
     At most 500 of each in one call; a restricted owner is left alone.
     """
@@ -67,12 +71,38 @@ async def retain_memories(
     archiving = [
         Archive(one.id, one.version, "kept long enough") for one in due if not one.archived
     ]
-    erasing = tuple(one.id for one in due if one.archived)[:PAGE]
+    most = min(PAGE, door.limits.batch)
+    write = partial(door.write, owner, WHOLE, _SYSTEM, request=None)
     archived = erased = None
-    if archiving:
-        archived = await door.write(
-            owner, WHOLE, _SYSTEM, archiving[:PAGE], request=None, dry_run=dry_run
+    if changes := await those_that_go(write, archiving, most):
+        archived = await write(changes, dry_run=dry_run)
+    idle = tuple(one.id for one in due if one.archived)[:PAGE]
+    if erasing := await _nothing_rests_on(engine, owner, idle, now):
+        target = Target(
+            owner, WHOLE, _SYSTEM, erasing, dry_run=dry_run, expected=frozenset(erasing)
         )
-    if erasing:
-        erased = await engine.erase(Target(owner, WHOLE, _SYSTEM, erasing, dry_run=dry_run), now)
+        # Somebody built on one of them just now: they go another day.
+        with suppress(Stale):
+            erased = await engine.erase(target, now)
     return Retained(owner, archived if archived and archived.items else None, erased)
+
+
+async def _nothing_rests_on(
+    engine: Engine, owner: Owner, ids: tuple[UUID, ...], at: datetime
+) -> tuple[UUID, ...]:
+    """Return those of the memories with which nothing else would go."""
+    if not ids:
+        return ()
+    would = await engine.erase(Target(owner, WHOLE, _SYSTEM, ids, dry_run=True), at)
+    if set(would.ids) <= set(ids):
+        return ids
+    if len(ids) == 1:
+        return ()
+    half = len(ids) // 2
+    first = await _nothing_rests_on(engine, owner, ids[:half], at)
+    second = await _nothing_rests_on(engine, owner, ids[half:], at)
+    if not first or not second:
+        return first or second
+    # What rests on one of each would go with both.
+    would = await engine.erase(Target(owner, WHOLE, _SYSTEM, (*first, *second), dry_run=True), at)
+    return (*first, *second) if len(would.ids) == len(first) + len(second) else first

@@ -87,22 +87,17 @@ async def dream(
     ]
     days = settings.prune_stale_after_days
     why = f"not used for {days:g} days"
-    changes: list[Change] = [
+    stale = [
         Archive(one.id, one.version, why)
         for one in (_stale(own, uses, now - timedelta(days=days)) if days else ())
     ]
+    write = partial(door.write, owner, WHOLE, _SYSTEM, request=None, note={"dream": agent or ""})
+    most = door.limits.batch
+    waking = waking[:most]
+    changes: list[Change] = [*await those_that_go(write, stale, most)]
     if settings.contradiction_resolution == "keep_newest":
-        changes += _settling(own, now)
-    write = partial(
-        door.write,
-        owner,
-        WHOLE,
-        _SYSTEM,
-        request=None,
-        note={"dream": agent or ""},
-        dry_run=dry_run,
-    )
-    receipt = await _written(write, changes[: door.limits.batch], waking[: door.limits.batch])
+        changes += _settling(own, {one.memory for one in stale}, now)
+    receipt = await _written(partial(write, dry_run=dry_run), changes[: most - len(waking)], waking)
     done = {
         verb: tuple(i.id for i in receipt.items if i.verb is verb) if receipt else ()
         for verb in _TOLD
@@ -135,6 +130,24 @@ async def dream(
 
 
 _TOLD = (Verb.ARCHIVE, Verb.RESTORE, Verb.SUPERSEDE)
+
+
+async def those_that_go(
+    write: Callable[..., Awaitable[Receipt]], changes: Sequence[Archive], most: int
+) -> Sequence[Archive]:
+    """Return the first of the changes, at most so many; of more than these only such that archive
+    something, so that what stays each time keeps nothing else back.
+    """
+    if len(changes) <= most:
+        return changes
+    found: list[Archive] = []
+    for start in range(0, len(changes), most):
+        part = changes[start : start + most]
+        stay = {one.id for one in (await write(part, dry_run=True)).ignored}
+        found += [one for one in part if one.memory not in stay]
+        if len(found) >= most:
+            break
+    return found[:most]
 
 
 async def _written(
@@ -176,12 +189,16 @@ def last_touch(memory: Memory, use: Use) -> datetime:
     return max(memory.observed_at, memory.recorded_at, use.used_at or memory.observed_at)
 
 
-def _settling(memories: Sequence[Memory], now: datetime) -> Iterator[Supersede]:
-    """Yield the supersessions by the newest value of each key: of values that have no more readers
-    or trust, and are not pinned.
+def _settling(
+    memories: Sequence[Memory], going: Collection[UUID], now: datetime
+) -> Iterator[Supersede]:
+    """Yield the supersessions by the newest value of each key that is not archived, if there is
+    one: of values that have no more readers or trust, and are not pinned.
     """
-    for newest, *older in contradicting(memories, now):
-        for one in older:
+    for group in contradicting(memories, now):
+        used = (one for one in group if one.counts and one.id not in going)
+        newest = next(used, group[0])
+        for one in group[group.index(newest) + 1 :]:
             if (
                 one.audience.within(newest.audience, WHOLE)
                 and lowest((one.trust, newest.trust)) is one.trust

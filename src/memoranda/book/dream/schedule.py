@@ -5,7 +5,7 @@ the next night's job.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
@@ -74,11 +74,11 @@ def _state(job: Job) -> ScheduleState:
 
 
 def next_night(
-    agent: str | None, settings: DreamSettings, now: datetime, after: str = ""
+    agent: str | None, settings: DreamSettings, now: datetime, after: Sequence[str] = ()
 ) -> JobDraft:
-    """Return the job of an agent's next night, which begins with the owners after a name."""
+    """Return the job of an agent's next night, which begins with the owners after this one."""
     delay = (settings.next_night(now) - now).total_seconds()
-    return JobDraft(NIGHT, agent or "", {"after": after} if after else {}, delay=delay)
+    return JobDraft(NIGHT, agent or "", {"after": [*after]} if after else {}, delay=delay)
 
 
 def nights(engine: Engine, door: Door, tenant: str, settings_of: SettingsOf) -> dict[str, Handler]:
@@ -90,16 +90,25 @@ def nights(engine: Engine, door: Door, tenant: str, settings_of: SettingsOf) -> 
         if not settings.enabled:
             # It was turned off meanwhile: no next one is put.
             return
-        named = {owner.id: owner for owner in await engine.owners(tenant) if owner.kind in _OWNERS}
-        after = str(job.payload.get("after", ""))
-        order = sorted(named, key=lambda name: (name <= after, name))[: settings.max_users_per_run]
-        for name in order:
+        owners = [owner for owner in await engine.owners(tenant) if owner.kind in _OWNERS]
+        after = tuple(job.payload.get("after", ()))
+        owners.sort(key=lambda owner: (owner.parts <= after, owner.parts))
+        tonight = owners[: settings.max_users_per_run]
+        for owner in tonight:
             try:
-                draft = await _owners_night(engine, named[name], job.key, settings, door.clock())
-                await door.write(named[name], WHOLE, _SYSTEM, [], request=None, jobs=(draft,))
+                waiting = await engine.job_of(owner, OWNERS_NIGHT, job.key)
+                if waiting is not None and waiting.state is JobState.WAITING:
+                    # The night before is still to be done: it is not put off.
+                    continue
+                draft = await _owners_night(engine, owner, job.key, settings, door.clock())
+                # Of an owner who was erased meanwhile nothing is stored, not even the name.
+                if first := await engine.entries(owner, 0, 1):
+                    await door.write(
+                        owner, WHOLE, _SYSTEM, [], request=None, jobs=(draft,), era=first[0].era
+                    )
             except (Restricted, Erased):
                 _log.info("a night leaves one owner alone: their data is restricted or erased")
-        last = order[-1] if len(order) < len(named) else ""
+        last = tonight[-1].parts if len(tonight) < len(owners) else ()
         await engine.put(next_night(agent, settings, door.clock(), last), door.clock())
 
     async def of_one(job: Job) -> None:
