@@ -421,3 +421,51 @@ async def test_a_backup_is_whole_although_its_last_note_fails(
     receipt = await book.forget("ana", told.id, agent="coach", backups=True)
     assert receipt.still_in == ()
     assert found(tmp_path, "canary") == set()
+
+
+async def test_profiles_threads_and_further_calls_lose_in_backups_what_they_lost_in_the_book(
+    tmp_path: Path,
+) -> None:
+    """Backups of three moments: before the value was changed, as it was forgotten, and after."""
+    limits = memoranda.Limits(tool_calls=1)
+    calls = [
+        {"tool": "look", "inputs": {}, "output": "nothing"},
+        {"tool": "book", "inputs": {"doctor": "Quillfeather"}, "output": "booked"},
+    ]
+    path = tmp_path / "book.db"
+    async with memoranda.open(path, embed=None, worker=False, limits=limits) as book:
+        doctor = await book.remember("ana", "Her doctor is Quillfeather", key="doctor", agent="a")
+        for moment in ("before", "then"):
+            liked = ["chess", "visits to Quillfeather", "tea"][moment == "then" :]
+            await book.profiles.patch("ana", {"liked": liked, "city": moment}, agent="a")
+            thread = await book.thread("ana", name="chat", agent="a")
+            await thread.set(title=f"Her doctor is Quillfeather ({moment})", tags=[moment])
+            await book.episodes.record(
+                "ana", goal=moment, outcome="succeeded", tool_calls=calls, agent="a"
+            )
+            await book.admin.backup(tmp_path / f"{moment}.db")
+            await book.admin.backup(tmp_path / f"{moment}-rewritten.db")
+        await book.profiles.patch("ana", {"city": "after"}, agent="a")
+        hidden = await book.forgetting.hide("ana", ids=[doctor.id], as_owner=True)
+        await book.admin.backup(tmp_path / "hidden.db")
+        await book.forgetting.finish("ana", hidden.receipt, as_owner=True)
+        plan = await book.forget("ana", doctor.id, as_owner=True, backups=True)
+        assert plan.state == "complete"
+        assert await book.profiles.get("ana", agent="a") == {"liked": ["tea"], "city": "after"}
+    assert not {"book.db", "before-rewritten.db", "then-rewritten.db"} & found(
+        tmp_path, "Quillfeather"
+    )
+    for moment, left in (
+        # The list was another one then, so it goes whole.
+        ("before", {"city": "before"}),
+        ("then", {"city": "then"}),
+        ("hidden", {"liked": ["tea"], "city": "after"}),
+    ):
+        await restore(opened, tmp_path / f"{moment}.db", tmp_path / "restored.db", at=utc_now())
+        assert "restored.db" not in found(tmp_path, "Quillfeather")
+        async with memoranda.open(tmp_path / "restored.db", embed=None, worker=False) as restored:
+            assert await restored.profiles.get("ana", agent="a") == left
+            (kept,) = (await restored.records.list("ana", types="thread", as_owner=True)).records
+            assert "Quillfeather" not in repr(kept)
+            assert (await restored.admin.verify(whole=True)).faults == ()
+        (tmp_path / "restored.db").unlink()

@@ -5,7 +5,7 @@ the traces of a fact.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
@@ -49,6 +49,9 @@ class Redaction:
     version: int | None = None
     #: Of an item: when the value was stored that has these places; None: the present one.
     at: datetime | None = None
+    #: Of a record that is made anew from others: the version that has these places, where that may
+    #: be an earlier or a later one.
+    of_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Telling:
     text: str
     why: str
     type: RecordType = RecordType.MESSAGE
-    #: Of an earlier value of an item: when it was stored.
+    #: Of an earlier version: when it was stored.
     at: datetime | None = None
 
     @property
@@ -177,16 +180,19 @@ class Traces:
     @property
     def redactions(self) -> tuple[Redaction, ...]:
         """The parts of records to take out, by record."""
-        parts: dict[tuple[UUID, int | None, datetime | None], list[Span]] = {}
+        parts: dict[Redaction, list[Span]] = {}
         for one in self.spans:
-            # Places in an earlier value of an item are those of what was stored.
-            version = one.version if one.at is None else None
-            parts.setdefault((one.message, version, one.at), []).append(one.span)
+            if one.at is None:
+                place = Redaction(one.message, (), one.version)
+            elif one.type is RecordType.ITEM:
+                # Places in an earlier value of an item are those of what was stored.
+                place = Redaction(one.message, (), at=one.at)
+            else:
+                place = Redaction(one.message, (), of_version=one.version)
+            parts.setdefault(place, []).append(one.span)
         for id, version in self.looked.items():
-            parts.setdefault((id, version, None), [])
-        return tuple(
-            Redaction(id, united(spans), version, at) for (id, version, at), spans in parts.items()
-        )
+            parts.setdefault(Redaction(id, (), version), [])
+        return tuple(replace(place, spans=united(spans)) for place, spans in parts.items())
 
     def __repr__(self) -> str:
         if self.is_ambiguous:
@@ -378,6 +384,7 @@ def dump_redactions(redactions: Iterable[Redaction]) -> list[Any]:
                 for span in one.spans
             ],
             *([] if one.at is None else [micros(one.at)]),
+            *([] if one.of_version is None else [None, one.of_version]),
         ]
         for one in redactions
     ]
@@ -387,20 +394,29 @@ def load_redactions(given: Iterable[Any]) -> Iterator[Redaction]:
     """Yield redactions from JSON that ``dump_redactions`` made; raise an error for anything
     else.
     """
-    for id, places, *at in given:
+    for id, places, *more in given:
         spans = (
             Span(start=start, end=end, path=path[0] if path else None)
             for start, end, *path in places
         )
-        yield Redaction(UUID(id), tuple(spans), at=moment(at[0]) if at else None)
+        at, version = (*more, None, None)[:2]
+        yield Redaction(
+            UUID(id),
+            tuple(spans),
+            at=None if at is None else moment(at),
+            of_version=None if version is None else int(version),
+        )
 
 
 def joined(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
-    """Return redactions of records as they were said, with one for each record, and for each value
-    of an item.
+    """Return redactions of records as they were said, with one for each record, for each value of
+    an item, and for each version of a record that is made anew.
     """
-    found: dict[tuple[UUID, datetime | None], tuple[Span, ...]] = {}
+    found: dict[tuple[UUID, datetime | None, int | None], tuple[Span, ...]] = {}
     for one in redactions:
-        key = one.message, one.at
+        key = one.message, one.at, one.of_version
         found[key] = united((*found.get(key, ()), *one.spans))
-    return tuple(Redaction(id, spans, at=at) for (id, at), spans in found.items())
+    return tuple(
+        Redaction(id, spans, at=at, of_version=version)
+        for (id, at, version), spans in found.items()
+    )

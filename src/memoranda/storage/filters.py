@@ -17,6 +17,8 @@ from memoranda.storage.rows import TAKEN_BACK, cursor_of
 
 R = TypeVar("R")
 _CONTENT = '"content":"'
+#: Fields of records that have other texts, too.
+_MORE = ('"data":', '"native":', '"applies_when":', '"started_at":', '"calls":')
 
 _PAST_ALL = 2**62
 #: Active instructions, memories with a key and pinned ones are few among many, and have indexes
@@ -216,7 +218,7 @@ def _content_in(body: str) -> str | None:
     texts, or it takes more to read.
     """
     start = body.find(_CONTENT) + len(_CONTENT)
-    if start < len(_CONTENT) or '"data":' in body or '"native":' in body:
+    if start < len(_CONTENT) or any(name in body for name in _MORE):
         return None
     content = body[start : body.find('"', start)]
     return None if "\\" in content else content

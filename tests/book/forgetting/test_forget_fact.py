@@ -295,3 +295,52 @@ async def test_others_are_answered_while_thousands_of_texts_are_compared(
     await book.forget("ana", home, as_owner=True, dry_run=True)
     beside.cancel()
     assert turns > len(ids)
+
+
+async def test_earlier_versions_of_profiles_and_threads_keep_nothing_of_it(book: Book) -> None:
+    doctor = await remembered(book, "Her doctor is Quillfeather")
+    await book.profiles.patch("ana", {"doctor": "Quillfeather", "town": "Bonn"}, agent="a")
+    unset = await book.profiles.patch("ana", unset=["doctor"], agent="a")
+    thread = await book.thread("ana", name="chat", agent="a")
+    await thread.set(title="Her doctor is Quillfeather", state={"next": "a visit"})
+    await thread.set(title="A visit")
+    await book.forget("ana", doctor, as_owner=True)
+    lines = [line async for line in book.admin.export("ana")]
+    assert not any("Quillfeather" in line for line in lines)
+    with pytest.raises((Conflict, NotAllowed, NotFound)):
+        await book.undo("ana", unset.position, agent="a")
+    assert await book.profiles.get("ana", agent="a") == {"town": "Bonn"}
+    got = await thread.get()
+    assert (got.title, got.state) == ("A visit", {"next": "a visit"})
+
+
+async def test_what_a_program_says_of_a_thread_and_a_condition_go_where_they_tell_it(
+    book: Book,
+) -> None:
+    doctor = await remembered(book, "Her doctor is Quillfeather")
+    thread = await book.thread("ana", name="chat", agent="a")
+    await thread.set(
+        title="Her doctor is Quillfeather. A visit",
+        state={"known": ["her doctor is Quillfeather", "she is ill"], "n": 4},
+        result="Her doctor is Quillfeather. She went.",
+        tags=["visit"],
+    )
+    for condition in ("Her doctor is Quillfeather", "it rains"):
+        await remembered(book, "Needs time to park", applies_when=condition)
+    await book.forget("ana", doctor, as_owner=True)
+    got = await thread.get()
+    assert (got.title, got.state) == ("A visit", {"known": ["she is ill"], "n": 4})
+    assert (got.result, got.tags) == ("She went.", ("visit",))
+    page = await book.records.list("ana", types="memory", as_owner=True)
+    assert [one.applies_when for one in page.records] == ["it rains"]  # type: ignore[attr-defined]
+
+
+async def test_calls_with_a_field_of_content_are_looked_through(book: Book) -> None:
+    doctor = await remembered(book, "Her doctor is Quillfeather")
+    call = {"tool": "say", "inputs": {"content": "hello"}, "output": {"text": "Quillfeather"}}
+    episode = await book.episodes.record(
+        "ana", goal="Say hello", outcome="succeeded", tool_calls=[call], as_owner=True
+    )
+    await book.forget("ana", doctor, as_owner=True)
+    left = await book.records.get("ana", episode.id, as_owner=True)
+    assert "Quillfeather" not in repr(left.model_dump())

@@ -180,7 +180,7 @@ def fact_of(
     near = [
         one
         for one in others
-        if fact.touches(one.content if one.data is None else f"{one.content} {one.data}")
+        if fact.touches(f"{one.content} {one.applies_when} {one.data or ''}")
     ]
     return replace(fact, near=tuple(near), strangers=_strangers(fact, near))
 

@@ -1,5 +1,5 @@
-"""Earlier values of items, which history still shows: their parts that tell a fact, or repeat
-words.
+"""Earlier versions of records, which history still shows: parts of items' earlier values that tell a
+fact, or repeat words.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.model.items import Item
-from memoranda.model.records import Owner, View, those_of
+from memoranda.model.records import Owner, Record, View, those_of
 from memoranda.model.redactions import Redaction, Telling, as_said
 from memoranda.ports import Records
 from memoranda.storage.decide.redaction import places_of, texts_of
 
-#: Items whose versions are read at a time.
+#: Records whose versions are read at a time.
 _AT_ONCE: Final = 500
 
 
@@ -24,15 +24,23 @@ async def earlier_values(
     records: Records, owner: Owner, view: View, items: Iterable[Item]
 ) -> Sequence[Item]:
     """Return the earlier values of items that the view may read, each in its first version."""
-    changed = {item.id: item for item in items if item.version > 1}
-    ids, found = list(changed), dict[tuple[UUID, datetime], Item]()
+    changed, found = {item.id: item for item in items}, dict[tuple[UUID, datetime], Item]()
+    for one in those_of(Item, await earlier_versions(records, owner, view, changed.values())):
+        if one.updated_at != changed[one.id].updated_at:
+            found.setdefault((one.id, one.updated_at), one)
+    return list(found.values())
+
+
+async def earlier_versions(
+    records: Records, owner: Owner, view: View, now: Iterable[Record]
+) -> list[Record]:
+    """Return the earlier versions of records that the view may read."""
+    changed = {one.id: one.version for one in now if one.version > 1}
+    ids, found = list(changed), list[Record]()
     for start in range(0, len(ids), _AT_ONCE):
         read = await records.versions(owner, view, ids[start : start + _AT_ONCE])
-        for id, versions in read.items():
-            for one in those_of(Item, versions):
-                if one.updated_at != changed[id].updated_at:
-                    found.setdefault((id, one.updated_at), one)
-    return list(found.values())
+        found += [one for id in read for one in read[id] if one.version < changed[id]]
+    return found
 
 
 def as_stored(one: Telling, value: Item) -> Telling:

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from memoranda.book.forgetting.cuts import tells, tells_value
 from memoranda.book.forgetting.facts import Fact, fact_of
-from memoranda.book.forgetting.item_values import as_stored, earlier_values
+from memoranda.book.forgetting.item_values import as_stored, earlier_values, earlier_versions
 from memoranda.book.forgetting.model_findings import (
     MOST,
     Text,
@@ -31,6 +31,7 @@ from memoranda.book.forgetting.model_findings import (
 )
 from memoranda.book.forgetting.tellings import (
     each_once,
+    is_given,
     made_of,
     made_texts,
     named_so,
@@ -142,9 +143,7 @@ class Look:
                 self._collect(facts, memory, None, memory.content)
             await self._pauses.pause()
         for profile in profiles:
-            self._sort(
-                profile, each_once([one for fact in facts for one in profile_values(profile, fact)])
-            )
+            self._sort(profile, _values_in(profile, facts))
         for message in messages:
             self._read(facts, message)
             await self._pauses.pause()
@@ -152,6 +151,7 @@ class Look:
             facts, [one for one in later if isinstance(one, (Thread, Episode, Overflow))]
         )
         await self._items(facts)
+        await self._earlier_versions(facts)
 
     async def ask(self, ask: AskModel) -> None:
         """Ask a language model which of the texts near the fact tell it; what it finds is listed,
@@ -342,8 +342,8 @@ class Look:
             self._collect(facts, message, None, message.content)
 
     async def _made(self, facts: Sequence[Fact], records: Sequence[Record]) -> None:
-        """Find the sentences to take from what was made of messages: episodes, summaries and formed
-        titles.
+        """Find the sentences to take from what was made of messages: episodes, summaries and
+        titles; and from what a program says of a thread.
         """
         said: dict[UUID, frozenset[int]] = {}
         for record in records:
@@ -358,7 +358,11 @@ class Look:
                 one
                 for pointer, text in texts
                 for one in made_of(
-                    facts, record, pointer, text, None if thread is None else said.get(thread)
+                    facts,
+                    record,
+                    pointer,
+                    text,
+                    None if thread is None or is_given(record, pointer) else said.get(thread),
                 )
             ]
             self._sort(record, told)
@@ -393,6 +397,25 @@ class Look:
                 by_id[value.id], [as_stored(one, value) for one in tellings_of(facts, value)]
             )
 
+    async def _earlier_versions(self, facts: Sequence[Fact]) -> None:
+        """Find what history still shows of profiles and threads, also of deleted profiles."""
+        records = [one async for one in self._every(RecordType.PROFILE, RecordType.THREAD)]
+        records += [one async for one in self._every(RecordType.PROFILE, withdrawn=True)]
+        by_id = {one.id: one for one in records}
+        for earlier in await earlier_versions(self.records, self.owner, self.view, records):
+            await self._pauses.pause()
+            told = (
+                _values_in(earlier, facts)
+                if isinstance(earlier, ProfileDocument)
+                else [
+                    one
+                    for pointer, text in made_texts(earlier)
+                    for one in tellings_of(facts, earlier, {pointer: text})
+                ]
+            )
+            at = earlier.recorded_at
+            self._sort(by_id[earlier.id], [replace(one, at=at) for one in told])
+
     def _sort(self, record: Record, all_of_it: Iterable[Telling]) -> bool:
         """Sort parts of a record into those to take, to list and to name; return True if any is
         taken.
@@ -413,6 +436,10 @@ class Look:
         self.found.append(Trace(record.id, record.type, quote(text.strip(" ,;\n\t"), _SHOWN), why))
 
 
+def _values_in(profile: ProfileDocument, facts: Iterable[Fact]) -> list[Telling]:
+    return each_once([one for fact in facts for one in profile_values(profile, fact)])
+
+
 def _own_texts(record: Record) -> Mapping[str | None, str]:
     """Return the texts of a record that a language model may be asked about, by JSON pointer."""
     if isinstance(record, Memory):
@@ -430,9 +457,11 @@ def _subject(memory: Memory) -> str:
 
 
 def _statements_of(memory: Memory) -> Iterator[str]:
-    """Yield the texts that are the statement itself: the content, and the value of a bound
-    field.
+    """Yield the texts that are the statement itself: the content, its condition, and the value of a
+    bound field.
     """
     yield memory.content
+    if memory.applies_when:
+        yield memory.applies_when
     if memory.has_value and isinstance(memory.data["value"], str):
         yield memory.data["value"]

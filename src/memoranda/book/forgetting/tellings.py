@@ -40,6 +40,8 @@ from memoranda.text.similarity import words_with_forms
 _NAMING: Final = frozenset(
     {"key", "field", "path", "topic", "about", "subject", "name", "person", "guest", "who"}
 )
+#: What a program says of a thread.
+_GIVEN: Final = frozenset({"state", "result", "tags"})
 _TOKEN: Final = expression(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _NUMBER: Final = expression(r"-?\d+(?:\.\d+)?")
 #: A field of a JSON object that has a number.
@@ -68,7 +70,11 @@ def tellings(
         )
         for pointer, text, about in _named_texts(texts_of(record) if texts is None else texts)
         for (start, end), why in _in_text(
-            fact, text, fact.quotes.get(record.id, ()), about + called, **_how(fact, record)
+            fact,
+            text,
+            fact.quotes.get(record.id, ()),
+            about + called,
+            **_how(fact, record, pointer),
         )
     ]
     somebody = _somebody(record)
@@ -163,11 +169,11 @@ def _as_words(name: str) -> str:
     return re.sub(r"[_./~-]+", " ", name)
 
 
-def _how(fact: Fact, record: Record) -> dict[str, Any]:
-    """Return how a record's texts tell what the owner said: the assistant and tools repeat it,
+def _how(fact: Fact, record: Record, pointer: str | None) -> dict[str, Any]:
+    """Return how a text of a record tells what the owner said: the assistant and tools repeat it,
     summaries are made of it.
     """
-    made = isinstance(record, Episode | Thread | Overflow)
+    made = isinstance(record, Episode | Thread | Overflow) and not is_given(record, pointer)
     repeats = isinstance(record, Message) and record.role != "user"
     return {"others": fact.others_of(record.id), "repeats": repeats, "made": made}
 
@@ -279,14 +285,18 @@ def made_of(
 
 
 def made_texts(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the texts that were made from messages, with their JSON pointers: of a thread not the
-    title that somebody gave it.
-    """
+    """Yield the texts of a thread, an episode or its further calls, with their JSON pointers."""
     for pointer, text in texts_of(record).items():
-        if pointer is not None and not (
-            pointer == "/title" and isinstance(record, Thread) and not record.title_through
-        ):
+        if pointer is not None:
             yield pointer, text
+
+
+def is_given(record: Record, pointer: str | None) -> bool:
+    """True if somebody said a text of a thread, so that it was not made of messages."""
+    field = (pointer or "/").split("/")[1]
+    return isinstance(record, Thread) and (
+        field in _GIVEN or (field == "title" and not record.title_through)
+    )
 
 
 def profile_values(profile: ProfileDocument, fact: Fact) -> Iterator[Telling]:

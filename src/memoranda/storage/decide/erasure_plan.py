@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -25,11 +25,14 @@ from memoranda.storage.decide.redaction import (
     Remade,
     Removed,
     check_version,
+    has,
     is_earlier,
+    parts_of,
     quotes_left,
     removed_from,
     statements_of,
     text_of_value,
+    without_fields,
     without_parts,
 )
 from memoranda.storage.decide.source_lists import Lost, with_groups
@@ -57,6 +60,8 @@ class ErasurePlan:
     removed: dict[UUID, Removed] = field(default_factory=dict)
     #: Parts of earlier values of items, which are emptied.
     earlier: list[Redaction] = field(default_factory=list)
+    #: The parts of records that are made anew from others, with the versions that have them.
+    remade: list[Redaction] = field(default_factory=list)
     #: Episodes and threads that were looked through for the fact: they lose the parts that were
     #: named, and no more.
     looked_through: set[UUID] = field(default_factory=set)
@@ -104,7 +109,17 @@ class ErasurePlan:
             Redaction(id, one.spans, at=one.left.updated_at if isinstance(one.left, Item) else None)
             for id, one in self.removed.items()
         ]
-        return (*now, *(one for one in self.earlier if one.message not in self.doomed))
+        beside = (*self.earlier, *self.remade)
+        return (*now, *(one for one in beside if one.message not in self.doomed))
+
+    def parts(self) -> Counter[str]:
+        """Return how many parts records lose that stay, by type."""
+        lost = [(one.left.type, len(one.spans)) for one in self.removed.values()]
+        for one in self.remade:
+            record = self.stripped.get(one.message)
+            if record is not None and record.version == one.of_version:
+                lost.append((record.type, len(one.spans)))
+        return parts_of(lost)
 
     def takes_earlier(self, record: Record | None, redaction: Redaction) -> bool:
         """Empty the earlier versions of an item if a redaction is of an earlier value; return False
@@ -187,7 +202,8 @@ def plan_erasure(
 def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) -> Deciding[None]:
     records = yield from load_all(one.message for one in redactions)
     fact = statements_of(plan.doomed.values())
-    for one in redactions:
+    # The places of a later version are looked for in what those of this one have left.
+    for one in sorted(redactions, key=lambda one: one.of_version or 0):
         record = records.get(one.message)
         if one.message in plan.doomed:
             continue
@@ -197,19 +213,11 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
         _check_own(record, view)
         if plan.takes_earlier(record, one):
             continue
-        if isinstance(record, Episode | Thread):
-            plan.looked_through.add(record.id)
         if isinstance(record, Remade):
-            check_version(record, one)
-            left = without_parts(record, one.spans) if one.spans else record
-            if left is None:
-                plan.doomed[record.id] = record
-            elif left != record:
-                plan.stripped[record.id] = left
-                if isinstance(left, Thread) and not left.summary and left.summary_through:
-                    plan.unsummarised.append(left.id)
-                    plan.stripped[record.id] = left.changed(summary_through=0)
+            _redact_remade(plan, record, one)
             continue
+        if isinstance(record, Episode):
+            plan.looked_through.add(record.id)
         if not one.spans:
             check_version(record, one)
             continue
@@ -219,6 +227,35 @@ def _redact(plan: ErasurePlan, view: View, redactions: tuple[Redaction, ...]) ->
         else:
             plan.removed[record.id] = removed
             plan.stripped[record.id] = removed.left
+
+
+def _redact_remade(plan: ErasurePlan, record: Remade, redaction: Redaction) -> None:
+    """Take parts out of a record that is made anew from others.
+
+    Of another version than the one that has these places: an earlier one, such as that of a backup,
+    loses each field that has one; a later one only what history shows of it.
+    """
+    if redaction.of_version is None:
+        check_version(record, redaction)
+    version, spans = redaction.of_version or record.version, redaction.spans
+    base: Any = plan.stripped.get(record.id, record)
+    left = base
+    if isinstance(record, Thread) and version == record.version:
+        plan.looked_through.add(record.id)
+    if spans:
+        plan.remade.append(replace(redaction, version=None, of_version=version))
+        if redaction.of_version is None or (version == record.version and has(base, spans)):
+            left = without_parts(base, spans)
+        elif version >= record.version:
+            left = without_fields(base, spans)
+    if left is None:
+        plan.doomed[record.id] = record
+        plan.stripped.pop(record.id, None)
+    elif left != base or (spans and version != record.version):
+        if isinstance(left, Thread) and not left.summary and left.summary_through:
+            plan.unsummarised.append(left.id)
+            left = left.changed(summary_through=0)
+        plan.stripped[record.id] = left
 
 
 def follow(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:

@@ -67,7 +67,12 @@ def plan_hidden(view: View, actor: Actor, position: int) -> Deciding[ErasurePlan
         [line.id for line in entry.lines] + [one.message for one in parts]
     )
     whole = {UUID(id) for id in entry.note[HIDDEN]["records"]}
-    now = [one for one in parts if not plan.takes_earlier(records.get(one.message), one)]
+    plan.remade = [one for one in parts if one.of_version is not None]
+    now = [
+        one
+        for one in parts
+        if one.of_version is None and not plan.takes_earlier(records.get(one.message), one)
+    ]
     spans = {one.message: one.spans for one in now}
     fact = statements_of(
         records[id] for id in map(UUID, entry.note[HIDDEN]["named"]) if id in records

@@ -36,6 +36,9 @@ _PARTS: Final = {
     RecordType.MEMORY: "parts of memories",
     RecordType.ITEM: "parts of items",
     RecordType.EPISODE: "parts of episodes",
+    RecordType.OVERFLOW: "parts of episodes",
+    RecordType.THREAD: "parts of threads",
+    RecordType.PROFILE: "parts of profiles",
 }
 _WHERE: Final = {
     RecordType.MESSAGE: "native form",
@@ -55,7 +58,7 @@ Redactable = Message | Memory | Item | Episode
 Remade = Thread | Overflow | ProfileDocument
 _FIELDS: Final = {
     RecordType.EPISODE: ("goal", "summary", "tags", "tool_calls"),
-    RecordType.THREAD: ("title", "summary", "task_summary", "prepared"),
+    RecordType.THREAD: ("title", "state", "result", "tags", "summary", "task_summary", "prepared"),
     RecordType.OVERFLOW: ("calls",),
     RecordType.PROFILE: ("body",),
 }
@@ -117,6 +120,24 @@ def without_parts(record: Record, spans: Collection[Span]) -> Any:
             changed["goal"] = NO_WORDS
         changed["removed"] = united((*record.removed, *as_said(spans, record.removed)))
     return type(record).model_validate(changed)
+
+
+def without_fields(record: Record, spans: Collection[Span]) -> Any:
+    """Return another version of a record that is made anew from others, without each field in which
+    it loses a part; None if nothing is left.
+    """
+    names = {one.path.split("/")[1] for one in spans if one.path is not None}
+    if isinstance(record, ProfileDocument):
+        paths = (one.path.split("/")[:3] for one in spans if one.path is not None)
+        return record.without_places({"/".join(path) for path in paths})
+    if isinstance(record, Overflow):
+        return None
+    made = {"summary", "task_summary", "prepared"}
+    emptied = record.model_dump(include=names | made).keys()
+    bare = {
+        name: Thread.model_fields[name].get_default(call_default_factory=True) for name in emptied
+    }
+    return record.changed(**bare)
 
 
 def without_spans(record: Redactable, spans: Collection[Span]) -> Any:
@@ -278,6 +299,14 @@ def check_version(record: Record, redaction: Redaction) -> None:
         )
 
 
+def has(record: Record, spans: Iterable[Span]) -> bool:
+    """True if a record that is made anew has all these parts; a profile may lack them."""
+    texts = texts_of(record)
+    return isinstance(record, ProfileDocument) or all(
+        one.end <= len(texts.get(one.path, "")) for one in spans
+    )
+
+
 def _check(record: Record, spans: Iterable[Span]) -> None:
     """Raise ``InvalidInput`` for a part that the record does not have."""
     texts = texts_of(record)
@@ -321,11 +350,11 @@ def _words(record: Redactable, spans: Sequence[Span]) -> str:
     return "\n".join(texts.get(one.path, "")[one.start : one.end] for one in spans)
 
 
-def parts_of(removed: Iterable[Removed]) -> Counter[str]:
+def parts_of(lost: Iterable[tuple[RecordType, int]]) -> Counter[str]:
     """Return how many parts records lose that stay, by type."""
     counts: Counter[str] = Counter()
-    for one in removed:
-        counts[_PARTS[one.left.type]] += len(one.spans)
+    for type, parts in lost:
+        counts[_PARTS[type]] += parts
     return counts
 
 

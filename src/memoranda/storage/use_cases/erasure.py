@@ -32,7 +32,6 @@ from memoranda.model.redactions import Redaction, joined, load_redactions
 from memoranda.model.values import keyed
 from memoranda.storage.decide.erasure_plan import ErasurePlan, departure, plan_erasure
 from memoranda.storage.decide.hide import plan_hidden
-from memoranda.storage.decide.redaction import parts_of
 from memoranda.storage.decide.state import Put, held_gain, item_gain, load_erasable
 from memoranda.storage.decide.wide_erasures import plan_ageing, plan_whole_erasure
 from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
@@ -114,7 +113,7 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
     _refuse_unexpected(target, plan)
     if target.dry_run:
         removed.update(record.type.value for record in plan.doomed.values())
-        removed.update(parts_of(plan.removed.values()))
+        removed.update(plan.parts())
     elif plan.doomed or plan.aged or plan.stripped or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
     return ErasureReceipt(
@@ -230,7 +229,7 @@ def _carry_out(
     """
     assert base.era is not None
     removed = Counter(record.type.value for record in plan.doomed.values())
-    removed.update(parts_of(plan.removed.values()))
+    removed.update(plan.parts())
     own = yield from _loss(base, plan, removed, whole=target.everything)
     own_jobs = (yield from ask(OwnJobs())) if target.everything else ()
     jobs = yield from _jobs(plan, own_jobs, removed, target.hidden)
@@ -276,8 +275,11 @@ def _loss(
     redacted = [plan.removed[id] for id in stripped if id in plan.removed]
     reworded = yield from new_terms(one.left for one in redacted if one.is_found_by_others)
     # A message or an item loses nothing but words of its own.
+    remade = {one.message for one in plan.remade}
     ids = frozenset(
-        id for id, r in stripped.items() if id in plan.removed or isinstance(r, Message | Item)
+        id
+        for id, r in stripped.items()
+        if id in plan.removed or id in remade or isinstance(r, Message | Item)
     )
     return _Loss(base, erased, stripped, None if whole else positions, unlinked, ids, reworded)
 
