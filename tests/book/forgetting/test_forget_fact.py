@@ -341,6 +341,7 @@ async def test_calls_with_a_field_of_content_are_looked_through(book: Book) -> N
     episode = await book.episodes.record(
         "ana", goal="Say hello", outcome="succeeded", tool_calls=[call], as_owner=True
     )
+    await book.episodes.record("ana", goal="Go", outcome="succeeded", as_owner=True)
     await book.forget("ana", doctor, as_owner=True)
     left = await book.records.get("ana", episode.id, as_owner=True)
     assert "Quillfeather" not in repr(left.model_dump())
