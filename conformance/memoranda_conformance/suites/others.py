@@ -223,6 +223,11 @@ class OtherSuite(Suite):
         assert [part.code for part in (await pen.write(RetireExperience(line.id))).ignored] == [
             "unchanged"
         ]
+        again = a_line(GUIDE, "Ask for the  date first", [(BEN, new_id())])
+        for given in (again, again.changed(evidence=(), approved_at=START)):
+            added = await pen.write(AddExperience(given))
+            assert [(part.code, part.id) for part in added.ignored] == [("retired", line.id)]
+        assert len(await pen.scan()) == 1
 
     async def test_each_users_evidence_for_a_line_is_added_once_and_with_what_the_guard_said(
         self, engine: Engine

@@ -434,6 +434,27 @@ class TrustSuite(Suite):
         assert (again.disputes, (await pen.read(held)).status) == (held, ACTIVE)
         assert (await engine.verify()).faults == ()
 
+    @pytest.mark.parametrize("how", ["retracted", "erased"])
+    async def test_a_dispute_ends_with_a_confirmation_when_what_it_is_about_is_gone(
+        self, engine: Engine, how: str
+    ) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        held = await pen.remember(
+            "at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR
+        )
+        new = at_a.remembering(
+            "at most 7 mg", key="dose", agent="a", audience=EVERYONE, trust=Trust.ASSISTANT
+        )
+        await at_a.write(new)
+        await at_a.write(Confirm(new.memory.id))
+        assert (await pen.read(new.memory.id)).disputes == held
+        await (pen.write(Retract(held, "no")) if how == "retracted" else pen.erase(held))
+        await at_a.write(Confirm(new.memory.id))
+        settled = await pen.read(new.memory.id)
+        assert settled.disputes is None
+        assert [one.id for one in await pen.scan(slots=(settled.slot(),))] == [settled.id]
+        assert (await engine.verify()).faults == ()
+
     async def test_several_refused_statements_in_one_batch_leave_the_key_where_it_is(
         self, engine: Engine
     ) -> None:

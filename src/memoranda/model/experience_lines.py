@@ -85,14 +85,10 @@ class ExperienceLine(Record):
     approved_at: Moment | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return the field and the line without regard to case and spaces; None for a retired
-        line.
+        """Return the field and the line without regard to case and spaces; a retired line keeps
+        its own, so that nobody adds it again.
         """
-        return (
-            None
-            if self.retired_at is not None
-            else (self.field, " ".join(self.line.casefold().split()))
-        )
+        return (self.field, " ".join(self.line.casefold().split()))
 
     def rests_on(self) -> tuple[UUID, ...]:
         return (*self.stands_on(), *self.past)

@@ -178,9 +178,7 @@ def fact_of(
         whom=_whom(memories, frozenset(names)),
     )
     near = [
-        one
-        for one in others
-        if fact.touches(f"{one.content} {one.applies_when} {one.data or ''}")
+        one for one in others if fact.touches(f"{one.content} {one.applies_when} {one.data or ''}")
     ]
     return replace(fact, near=tuple(near), strangers=_strangers(fact, near))
 

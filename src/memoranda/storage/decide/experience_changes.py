@@ -33,6 +33,9 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
     if not isinstance(held, ExperienceLine):
         state.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
         return
+    if held.retired_at is not None:
+        state.ignore("retired", held.id)
+        return
     # Another user's records have taught the same line already: it stays one line.
     for part in evidence:
         yield from add_evidence(state, AddEvidence(held.id, part))

@@ -298,14 +298,14 @@ def _end(state: BatchState, pair: Pair) -> Deciding[None]:
     state.put(ended, Verb.SUPERSEDE)
     if loser.id not in winner.supersedes:
         won = winner.changed(supersedes=(*winner.supersedes, loser.id))
-        state.put((yield from _settled(state, won, loser)), Verb.SUPERSEDE)
+        state.put((yield from _settled(state, won, loser.id)), Verb.SUPERSEDE)
 
 
-def _settled(state: BatchState, winner: Memory, loser: Memory) -> Deciding[Memory]:
+def _settled(state: BatchState, winner: Memory, loser: UUID) -> Deciding[Memory]:
     """Return a memory that is disputed no more if it has replaced what it disputes, and no other
     memory has its key.
     """
-    if winner.disputes != loser.id:
+    if winner.disputes != loser:
         return winner
     undisputed: Memory = winner.changed(disputes=None)
     return winner if (yield from state.holder(undisputed)) is not None else undisputed
@@ -335,6 +335,12 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     later = state.batch.limits.expiry(memory.kind, state.batch.at)
     if memory.expires_at is not None and later is not None and later > memory.expires_at:
         again = again.changed(expires_at=later)
+    if again.disputes is not None:
+        yield from state.fetch((again.disputes,))
+        disputed = state.current(again.disputes)
+        if not isinstance(disputed, Memory) or disputed.withdrawn or not disputed.active:
+            # What it contradicts does not stand any more.
+            again = yield from _settled(state, again, again.disputes)
     state.put((yield from with_short_list(state, again)), Verb.CONFIRM)
 
 
