@@ -16,7 +16,7 @@ from tests.engines.test_engines_agree import STEPS, work
 ABOUT = "random changes, undos, erasures and imports give the same data and answers in memory and in SQLite"
 CI_COUNT = 300
 FULL_COUNT = 5000
-COVERS = "model storage paging.py door.py engines/inmemory engines/sqlite recall language book"
+COVERS = "model storage text engines/inmemory engines/sqlite"
 
 #: Steps of one program.
 FEWEST, MOST = 5, 40

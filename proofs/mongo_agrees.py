@@ -22,7 +22,7 @@ ABOUT = "random work gives the same on MongoDB as in memory; without any part of
 #: Programs; up to this count some parts, drawn by the seed, stand for all of them.
 CI_COUNT = 4
 FULL_COUNT = 100
-COVERS = "model storage door.py engines/inmemory engines/mongo recall book"
+COVERS = "model storage text engines/inmemory engines/mongo"
 
 _SOME_PARTS = 4
 #: A part that is left out must be noticed within so many programs, and ends one that takes so long.

@@ -19,7 +19,7 @@ ABOUT = "random work gives the same on a server as in memory; with any condition
 #: for all of them.
 CI_COUNT = 8
 FULL_COUNT = 200
-COVERS = "model storage paging.py door.py engines/inmemory engines/postgres recall language book"
+COVERS = "model storage text engines/inmemory engines/postgres book/admin/book_copy.py"
 
 _PARTITIONS = 3
 _SOME_MUTANTS = 8
