@@ -356,6 +356,12 @@ def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> I
     if first["type"] == "string_type":
         given = first["input"]
         message = f"give a text, not {'None' if given is None else type(given).__name__}"
+    elif first["type"] == "tuple_type":
+        message = f"give a list, not {type(first['input']).__name__}"
+    elif first["type"] == "timezone_aware":
+        message = "add a time zone, such as 2024-01-01T00:00:00Z"
+    elif first["type"] == "missing":
+        message = "it is missing"
     return InvalidInput(f"{path or 'value'}: {message}", field=path or None, item=item)
 
 
