@@ -111,7 +111,7 @@ FORMS: dict[str, Any] = {
     "Mapping[str, Sequence[UUID | str]] | None": dict[str, _Names] | None,
     "Mapping[str, int] | None": dict[str, _Int] | None,
     "Owner | None": OwnerForm | None,
-    "Receipt | int": _Int,
+    "Receipt | Hidden | int": _Int,
     "Requested | None": list[Any] | Json | None,
     "Sequence[Mapping[str, Any]]": list[Json],
     "Sequence[Mapping[str, Any]] | None": list[Json] | None,
@@ -293,7 +293,7 @@ class Shape:
         would have it.
         """
         of = self.annotations.get(name, "")
-        if of.startswith(("int", "Receipt | int")) and _NUMBER.fullmatch(text):
+        if of.startswith(("int", "Receipt | Hidden | int")) and _NUMBER.fullmatch(text):
             return int(text)
         return _FLAGS.get(text, text) if of.startswith("bool") else text
 
