@@ -75,7 +75,6 @@ async def test_a_malformed_statement_is_refused_by_the_name_of_its_field(
         ({"sources": str(new_id())}, "sources: give a list, not str"),
         ({"supersedes": str(new_id())}, "supersedes: give a list, not str"),
         ({"valid_from": "2024-01-01"}, "valid_from: add a time zone, such as 2024-01-01T00:00:00Z"),
-        ({"content": None}, "content: it is missing"),
     ],
 )
 async def test_what_is_wrong_with_a_field_comes_with_what_to_give(
@@ -84,6 +83,11 @@ async def test_what_is_wrong_with_a_field_comes_with_what_to_give(
     with pytest.raises(InvalidInput) as refused:
         await book.remember("ana", **{"content": "Is vegan", **fields})
     assert words in str(refused.value)
+
+
+async def test_a_statement_without_a_text_is_told_what_is_missing(book: memoranda.Book) -> None:
+    with pytest.raises(InvalidInput, match="content: it is missing"):
+        await book.remember("ana", None)  # type: ignore[arg-type]
 
 
 async def test_a_message_without_a_role_is_told_what_is_missing(book: memoranda.Book) -> None:
