@@ -76,6 +76,15 @@ async def test_limits_are_limits(given: object):
     assert (await refused(limits=given)).field == "limits"
 
 
+@pytest.mark.parametrize("name", ["BOOK", "DEBUG", "KEY", "PRIVATE_HOSTS"])
+async def test_a_documented_variable_of_no_section_stops_no_book(
+    monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.setenv(f"MEMORANDA_{name}", "its value")
+    async with memoranda.open("memory://"):
+        pass
+
+
 async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORANDA_LIMITS_BATCHH", "5")
     error = await refused()
@@ -96,10 +105,6 @@ async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: py
 async def test_a_variable_that_nothing_reads_is_refused(
     monkeypatch: pytest.MonkeyPatch, variable: str, words: str
 ):
-    monkeypatch.setenv("MEMORANDA_BOOK", "book.db")
-    monkeypatch.setenv("MEMORANDA_DEBUG", "")
-    async with memoranda.open("memory://"):
-        pass
     monkeypatch.setenv(variable, "its value")
     error = await refused()
     assert error.field == variable and "its value" not in str(error)

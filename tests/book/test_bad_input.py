@@ -68,6 +68,42 @@ async def test_a_malformed_statement_is_refused_by_the_name_of_its_field(
     assert await nothing_is_stored(book)
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"tags": "vegan"}, "tags: give a list, not str"),
+        ({"sources": str(new_id())}, "sources: give a list, not str"),
+        ({"supersedes": str(new_id())}, "supersedes: give a list, not str"),
+        ({"valid_from": "2024-01-01"}, "valid_from: add a time zone, such as 2024-01-01T00:00:00Z"),
+    ],
+)
+async def test_what_is_wrong_with_a_field_comes_with_what_to_give(
+    book: memoranda.Book, fields: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await book.remember("ana", **{"content": "Is vegan", **fields})
+    assert words in str(refused.value)
+
+
+async def test_a_statement_without_a_text_is_told_what_is_missing(book: memoranda.Book) -> None:
+    with pytest.raises(InvalidInput, match="content: it is missing"):
+        await book.remember("ana", None)  # type: ignore[arg-type]
+
+
+async def test_a_message_without_a_role_is_told_what_is_missing(book: memoranda.Book) -> None:
+    thread = await book.thread("ana")
+    with pytest.raises(InvalidInput, match=r"content: it is missing; .* append\('user', "):
+        await thread.append("hello")
+
+
+async def test_an_unknown_type_is_named_with_the_nearest_one(book: memoranda.Book) -> None:
+    with pytest.raises(InvalidInput, match="no type 'memories'; did you mean memory") as refused:
+        await book.recall("ana", "tea", types=["message", "memories"])
+    assert refused.value.field == "types"
+    with pytest.raises(InvalidInput, match="no type 'x'; the types are thread, message"):
+        await book.recall("ana", "tea", types="x")
+
+
 def nested(depth: int) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for _ in range(depth):

@@ -416,3 +416,39 @@ async def test_a_patch_of_a_bound_field_gives_its_value_to_the_note_with_its_key
             "Name: Ana": ("name", {"value": "Ana"}),
         }
         assert await book.profiles.get("ana", agent="guide") == {"home": "Porto", "name": "Ana"}
+
+
+async def test_a_report_names_each_memory_whose_value_its_field_does_not_take(
+    clock: HandClock,
+) -> None:
+    async with opened("memory://", clock) as book:
+
+        async def told() -> list[tuple[str, str]]:
+            found = await book.profiles.report("ana", agent="guide")
+            return [(fault.at, fault.reason) for _, report in found for fault in report.faults]
+
+        said = await book.remember("ana", "Is 41", key="age", agent="guide")
+        ((at, reason),) = await told()
+        assert at == "/age" and str(said.id) in reason and "no value" in reason
+        given = {"value": "forty-one"}
+        said = await book.remember("ana", "Is forty-one", key="age", data=given, agent="guide")
+        ((at, reason),) = await told()
+        assert (
+            at == "/age"
+            and str(said.id) in reason
+            and "a value that is a text; it should be a whole number" in reason
+        )
+        await book.remember("ana", "Is 41", key="age", data={"value": 41}, agent="guide")
+        assert await told() == []
+        some = {"applies_when": "at work", "agent": "guide"}
+        await book.remember("ana", "Lives in Boston", key="home", **some)  # type: ignore[arg-type]
+        ((at, reason),) = await told()
+        assert at == "/home" and "cannot show its text" in reason
+
+
+async def test_a_schema_whose_documents_are_inserted_binds_no_field(clock: HandClock) -> None:
+    shape = {"type": "object", "properties": {"to": {"type": "string", "x-memoranda-key": "trip"}}}
+    async with opened("memory://", clock) as book:
+        with pytest.raises(InvalidInput, match="update_mode='patch'") as refused:
+            await book.schemas.put("Trip", parameters=shape, update_mode="insert")
+        assert refused.value.field == "parameters/properties/to/x-memoranda-key"

@@ -217,6 +217,15 @@ async def test_what_is_past_its_time_is_not_placed(book: memoranda.Book, clock: 
     assert [(one.id, one.reason) for one in context.left_out] == [(trip, "expired")]
 
 
+async def test_a_disputed_memory_is_left_out_by_name(book: memoranda.Book) -> None:
+    for owner in ("ana", Owner(kind=OwnerKind.GROUP, id="club")):
+        await book.remember(owner, "Is vegan", key="diet", as_owner=True)
+        eats = await book.remember(owner, "Eats meat", key="diet", agent="guide", audience="global")
+        context = await book.context("ana", "Does she eat meat?", agent="guide", groups=["club"])
+        assert "Eats meat" not in context.text
+        assert (eats.id, "disputed") in {(one.id, one.reason) for one in context.left_out}
+
+
 async def test_a_passage_with_a_replaced_part_is_marked_or_left_out(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="guide")
     said = "We run Postgres 15. Deploys go out every Thursday."

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 import memoranda
 from memoranda import HasDependents, InvalidInput, LimitReached
@@ -155,3 +156,12 @@ async def test_an_argument_that_there_is_not_is_refused_with_the_nearest_or_all(
         InvalidInput, match=r"kindd: there is no such (field|argument); did you mean kind"
     ):
         await book.remember("ana", "tea", **given)
+
+
+@pytest.mark.parametrize("make", [memoranda.Owner, memoranda.Audience, memoranda.View])
+def test_what_owners_audiences_and_views_raise_is_a_value_error_like_invalid_input(
+    make: Any,
+) -> None:
+    with pytest.raises(ValueError, match="id") as refused:
+        make(kind="team", id="x")
+    assert isinstance(refused.value, ValidationError) and issubclass(InvalidInput, ValueError)

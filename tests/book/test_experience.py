@@ -102,6 +102,20 @@ async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told(
         assert (await lines_for(book, "ben"))[0] == ["Ullapool has few trains"]
 
 
+async def test_evidence_that_is_one_text_is_refused_with_what_to_give():
+    async with memoranda.open("memory://", embed=None) as book:
+        said = await book.remember("ana", "Likes it brief")
+        given = {"ana": str(said.id)}
+        with pytest.raises(InvalidInput, match="evidence: give a list of ids"):
+            await book.experience.add("guide", "heuristics", "Keep it short", evidence=given)
+        id = (await book.experience.add("guide", "heuristics", "Keep it short")).id
+        with pytest.raises(InvalidInput, match="evidence: give a list of ids"):
+            await book.experience.add_evidence("guide", id, given)
+        line = {"field": "heuristics", "line": "Keep it short", "evidence": given}
+        with pytest.raises(InvalidInput, match="evidence: give a list of ids"):
+            await book.records.save("ana", agent="guide", experience=[line])
+
+
 async def test_evidence_that_is_not_there_is_refused():
     async with memoranda.open("memory://", embed=None) as book:
         id = (await book.experience.add("guide", "heuristics", "Be kind")).id

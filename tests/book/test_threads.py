@@ -16,6 +16,11 @@ def numbers(page: Page) -> list[int]:
     return [message.seq for message in page if isinstance(message, Message)]
 
 
+async def test_a_thread_is_printed_as_its_id_and_its_owner(book: memoranda.Book) -> None:
+    thread = await book.thread("ana", agent="guide")
+    assert repr(thread) == f"<{type(thread).__name__} {thread.id} of ana>"
+
+
 async def test_turns_are_read_by_their_numbers(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="guide")
     await thread.append([{"role": "user", "content": f"Turn {place}"} for place in range(1, 31)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def a_thread(name: str, *texts: str) -> dict[str, Any]:
 def said(shell: Shell, name: str) -> list[str]:
     with memoranda.open_sync(shell.folder / "book.db", embed=None, worker=False) as book:
         thread = book.thread("ann", id=name, as_owner=True)
-        return [one.content for one in thread.messages(limit=500).records]
+        return [one.content for one in thread.messages(limit=500).records]  # type: ignore[attr-defined]
 
 
 def test_a_thread_that_changed_since_is_named(shell: Shell, tmp_path: Path) -> None:
@@ -118,6 +119,28 @@ def test_a_thread_that_changed_since_is_named(shell: Shell, tmp_path: Path) -> N
     report = shell.json("migrate", "agent-memory", place)
     assert report["left_out"] == [{"key": "1", "why": "it changed since it was migrated"}]
     assert said(shell, "1") == short and said(shell, "2") == [*long, "one more"]
+
+
+def test_a_thread_that_has_expired_is_named_with_the_cure_and_leaves_nothing(
+    shell: Shell, tmp_path: Path
+) -> None:
+    doc, name = a_thread("1", "tea"), "short_term_memory"
+    place = written(tmp_path, name, {**doc, "expires_at": {"$date": "2020-01-01T00:00:00Z"}})
+    (left,) = shell.json("migrate", "agent-memory", place)["left_out"]
+    assert left["key"] == "1" and "take expires_at out of the document" in left["why"]
+    written(tmp_path, name, doc)
+    assert shell.json("migrate", "agent-memory", place)["written"] == {"thread": 1}
+    assert said(shell, "1") == ["tea"]
+
+
+def test_a_database_that_does_not_answer_is_given_up_soon_with_the_cure(shell: Shell) -> None:
+    started = time.monotonic()
+    refused = shell.run("migrate", "agent-memory", "mongodb://127.0.0.1:9/agents", code=7)
+    assert "check the address" in refused and time.monotonic() - started < 20
+    soon = "mongodb://127.0.0.1:9/agents?serverSelectionTimeoutMS=1"
+    started = time.monotonic()
+    assert "check the address" in shell.run("migrate", "agent-memory", soon, code=7)
+    assert time.monotonic() - started < 5
 
 
 def test_a_message_without_words_keeps_its_place(shell: Shell, tmp_path: Path) -> None:

@@ -66,7 +66,10 @@ def test_where_nothing_is_found_the_records_are_counted_and_the_cure_is_named(
     assert "there are no memories and no profile" in shell.run("about", "ann")
     for words in ("recall ann tea", "context ann tea", "list ann", "profile ann"):
         assert "there are no such records" in shell.run(*words.split())
+    assert "there is no owner ann\n" in shell.run("list", "ann")
     shell.run("remember", "ann", "Likes green tea", "--agent", "shop")
+    assert "there is no owner Ann; did you mean ann?" in shell.run("list", "Ann")
+    assert "no owner" not in shell.run("list", "ann", "--as-owner", "--type", "item")
     other = "name an agent with --agent, or read as the owner with --as-owner"
     assert f"this view sees no such records; {other}" in shell.run("list", "ann")
     assert "--group, or read as the owner" in shell.run("recall", "ann", "tea", "--agent", "other")

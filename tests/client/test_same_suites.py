@@ -52,6 +52,7 @@ LEFT_OUT = {
         test_a_search_finds_items_of_one_namespace_by_their_text test_turns_are_read_by_their_numbers
         test_a_reason_that_cannot_be_kept_is_refused test_a_malformed_chat_message_is_refused_by_the_name_of_its_field
         test_values_and_names_that_cannot_be_kept_are_refused_with_their_place test_a_malformed_budget_is_refused
+        test_a_message_without_a_role_is_told_what_is_missing test_a_statement_without_a_text_is_told_what_is_missing
     """,
 }
 _LEFT_OUT = {name for names in LEFT_OUT.values() for name in names.split()}

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from memoranda import Limits
 from memoranda.assembly.book_setup import SECTIONS
 from memoranda.book.all_operations import OPERATIONS
 from memoranda.cli.program import COMMANDS
@@ -44,6 +45,25 @@ def test_every_operation_command_and_proof_is_there(pages: dict[str, str]) -> No
         assert f"## memoranda {name}\n" in pages["reference/cli.md"], name
     for name in names():
         assert f"| `{name}` |" in pages["reference/proofs.md"], name
+
+
+def test_an_argument_is_shown_as_its_function_has_it(pages: dict[str, str]) -> None:
+    told = pages["reference/python.md"]
+    assert "book.experience.add(agent: str, field: str, line: str, *," in told
+    made = told.partition("### book.keys.create\n")[2].partition("###")[0]
+    assert "groups: Sequence[str] | None = None" in made
+    assert "agent=None, groups=(), as_owner=False) -> ThreadHandle" in " ".join(told.split())
+
+
+def test_options_that_a_command_has_beside_the_shared_ones_are_in_its_section(
+    pages: dict[str, str],
+) -> None:
+    told = {one.partition("\n")[0]: one for one in pages["reference/cli.md"].split("## memoranda ")}
+    assert "| `--for-group` NAME |" in told["keys create"]
+    assert "| `--earlier` / `--no-earlier` |" in told["forget"]
+    assert "`--group`" not in told["recall"]
+    for kind in Limits().kinds:
+        assert kind in told["remember"].partition("`--kind` KIND | ")[2].partition("|")[0]
 
 
 def test_pictures_are_drawn_for_both_schemes_with_text_that_a_phone_shows(

@@ -122,6 +122,11 @@ async def test_what_is_no_embedder_is_refused() -> None:
         await find(7)
 
 
+async def test_a_name_that_is_no_folder_is_told_what_an_embedder_is() -> None:
+    with pytest.raises(InvalidInput, match=r"no folder minilm; .*multilingual.* provider:model"):
+        await find("minilm")
+
+
 async def test_a_providers_model_is_found() -> None:
     found = await find(TestEmbeddingModel(dimensions=5))
     assert isinstance(found, CachedEmbedder) and found.embedding.name == "test/test/5"

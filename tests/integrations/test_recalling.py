@@ -224,3 +224,32 @@ def test_no_context_comes_between_a_call_and_its_answer() -> None:
 def test_the_capability_serves_runs_and_names_its_tools() -> None:
     with pytest.raises(InvalidInput, match="tools: 'delete'"):
         Memoranda(None, COACH, tools=("delete",))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        ("ana", r"scope: give Scope\(owner, agent\), .* not str"),
+        (Scope("", "coach"), "owner"),
+        (Scope("ana", "coach", audience="everyone"), "audience: "),
+        (Scope("ana", "coach", groups="blue"), "groups: give a list"),
+    ],
+)
+def test_a_malformed_scope_is_refused_before_any_run(
+    book: memoranda.Book, scope: object, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        Memoranda(book, scope)  # type: ignore[arg-type]
+
+
+def test_what_is_no_open_book_is_refused_before_any_run() -> None:
+    with pytest.raises(InvalidInput, match="book: give an open book"):
+        Memoranda("book.db", COACH)  # type: ignore[arg-type]
+
+
+async def test_a_function_that_returns_no_scope_is_told_what_to_return(
+    book: memoranda.Book,
+) -> None:
+    agent = agent_of(Script("Hi."), book, lambda _: None)
+    with pytest.raises(InvalidInput, match=r"scope: give Scope.* not NoneType"):
+        await agent.run("Hello!")

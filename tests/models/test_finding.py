@@ -60,6 +60,11 @@ def test_what_names_no_model_is_refused_in_words(wish: Any, chosen: ModelsSettin
         find(wish, chosen)
 
 
+def test_a_model_without_its_provider_is_told_how_models_are_named() -> None:
+    with pytest.raises(InvalidInput, match="name it as provider:model, such as openai:gpt-5-mini"):
+        find("gpt-5")
+
+
 def test_settings_are_read_from_file_and_environment() -> None:
     read = settings(
         "models",

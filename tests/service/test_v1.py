@@ -145,6 +145,12 @@ async def test_a_version_that_has_changed_fails_the_precondition(http):
     assert problem(late, 412)["code"] == "stale"
 
 
+async def test_a_misspelt_name_is_told_first_and_beside_it_what_is_missing(http):
+    refused = problem(await http.post(f"{OWNER}/memories", json={"contents": "x"}), 422)
+    assert "did you mean content?" in refused["detail"]
+    assert [one["detail"] for one in refused["errors"]][1:] == ["content: it is missing"]
+
+
 async def test_a_batch_is_stored_whole_or_not_at_all(http):
     batch = {"statements": [{"content": "good"}, {"content": ""}]}
     assert (

@@ -14,17 +14,17 @@ LINE_LENGTH = 120
 
 #: Options of every command that opens a book; the page describes them once.
 COMMON = (
-    "book",
-    "tenant",
-    "config",
-    "as_json",
-    "debug",
-    "owner",
-    "owner_kind",
-    "agent",
-    "groups",
-    "as_owner",
-    "operation",
+    "--book",
+    "--tenant",
+    "--config",
+    "--json",
+    "--debug",
+    "--owner",
+    "--owner-kind",
+    "--agent",
+    "--group",
+    "--as-owner",
+    "--operation",
 )
 
 
@@ -45,8 +45,8 @@ def _shared(context: click.Context) -> list[click.Parameter]:
         command = program.get_command(context, name)
         assert command is not None
         for parameter in command.params:
-            if parameter.name in COMMON:
-                found.setdefault(str(parameter.name), parameter)
+            if parameter.opts[0] in COMMON:
+                found.setdefault(parameter.opts[0], parameter)
     return [found[name] for name in COMMON if name in found]
 
 
@@ -60,7 +60,7 @@ def _command(name: str, command: click.Command, context: click.Context) -> list[
             textwrap.fill(words, LINE_LENGTH, break_long_words=False, break_on_hyphens=False),
             "",
         ]
-    own = [p for p in command.params if isinstance(p, click.Option) and p.name not in COMMON]
+    own = [p for p in command.params if isinstance(p, click.Option) and p.opts[0] not in COMMON]
     text += [*_options(own), ""] if own else []
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
@@ -77,6 +77,7 @@ def _options(options: Sequence[click.Parameter]) -> list[str]:
     for option in options:
         assert isinstance(option, click.Option)
         names = ", ".join(f"`{name}`" for name in option.opts)
+        names += "".join(f" / `{name}`" for name in option.secondary_opts)
         value = "" if option.is_flag else f" {option.metavar or option.type.name.upper()}"
         if isinstance(option.type, click.Choice):
             value = " " + " / ".join(option.type.choices)

@@ -38,6 +38,7 @@ _REASONS = {
     "in_conversation": "it is a turn of the conversation, which the context has already",
     "told_twice": "another entry says the same",
     "expired": "it is no longer true: its `valid_to` has passed",
+    "disputed": "it contradicts a protected memory, and the person decides",
     "covered_by_memory": "a memory in the context tells the part that answers the question",
     "outdated": "the part that answers the question was superseded or retracted since",
     "no_words": "it has no words, such as a call of a tool alone",

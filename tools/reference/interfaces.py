@@ -27,8 +27,13 @@ from memoranda.wire.verb_shapes import wire_name
 _WIDTH = 110
 #: Stands for a space at which no line is broken.
 _KEPT = "\0"
-#: Who asks: the same three arguments at the end of nearly every signature.
-_WHO = ("agent", "groups", "as_owner")
+#: Who asks: the same three arguments at the end of nearly every signature, with their annotations
+#: and how they are shown.
+_WHO = {
+    "agent": ("str | None", "agent=None"),
+    "groups": ("Sequence[str]", "groups=()"),
+    "as_owner": ("bool", "as_owner=False"),
+}
 #: The classes whose attributes programs read, in the order of the page.
 _RESULTS = (
     memoranda.Receipt,
@@ -101,12 +106,11 @@ def _function(name: str, function: Any) -> str:
 
 
 def _parameter(one: inspect.Parameter) -> str:
-    if one.name in _WHO:
-        return (
-            f"{one.name}={'()' if one.name == 'groups' else None if one.name == 'agent' else False}"
-        )
-    default = "" if one.default is one.empty else f" = {one.default!r}"
     kind = str(one.annotation)
+    annotation, shown = _WHO.get(one.name, ("", ""))
+    if shown and kind == annotation:
+        return shown
+    default = "" if one.default is one.empty else f" = {one.default!r}"
     return f"{one.name}: {kind}{default}"
 
 

@@ -107,8 +107,8 @@ class BookSettings:
 
 #: The sections that a settings file may have; a service reads its own.
 SECTIONS = frozenset({*BookSettings.__annotations__, "service"})
-#: Variables of the command line, which belong to no section; opening a book reads none of them.
-SHELL_VARIABLES = ("book", "debug")
+#: Variables that belong to no section: of the command line, and of programs that open a service.
+OTHER_VARIABLES = ("book", "debug", "key", "private_hosts")
 
 
 async def open_here(
@@ -317,7 +317,7 @@ def _given(
     config: str | Path | None, limits: Limits | None, audience: str | None, secrets: str | None
 ) -> BookSettings:
     """Read the settings of the file and the environment; what the caller gives takes precedence."""
-    refuse_unknown(SECTIONS, SHELL_VARIABLES)
+    refuse_unknown(SECTIONS, OTHER_VARIABLES)
     file = read_file(config, SECTIONS) if config is not None else {}
     return BookSettings(
         limits=settings("limits", Limits, file) if limits is None else limits,

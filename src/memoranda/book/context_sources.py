@@ -103,7 +103,7 @@ class _Beside:
     standing: Sequence[Memory]
     #: Newest first, as the following.
     newest: Sequence[Memory]
-    #: Memories of the groups that the view names, pinned ones first.
+    #: Memories of the groups that the view names, disputed ones too.
     of_groups: Sequence[Memory]
     episodes: Sequence[Episode]
     #: What the user said in other threads and is not formed yet.
@@ -214,15 +214,21 @@ class Contexts:
         )
         passages, hits = await _passages(found, judge, question, finding, request.limit)
         groups = [memory for memory in beside.of_groups if not is_past(memory, now)]
+        every = _each_once((*known, *beside.of_groups))
         material = Material(
             experience=beside.learnt,
             profile=beside.profile,
             memories=memories,
             group_memories=_chosen(groups, most),
-            standing=await self._strongest(owner, view, request.budget, [*memories, *groups]),
-            expired=_each_once(
-                memory for memory in (*known, *beside.of_groups) if is_past(memory, now)
+            standing=await self._strongest(
+                owner, view, request.budget, [*memories, *_chosen(groups, most)]
             ),
+            expired=[memory for memory in every if is_past(memory, now)],
+            disputed=[
+                memory
+                for memory in every
+                if memory.active and memory.disputes is not None and not is_past(memory, now)
+            ],
             ended=await self._ended(owner, view, [*unformed, *passages]),
             episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
             unformed=unformed,
@@ -342,7 +348,7 @@ class Contexts:
             profile=profile,
             standing=[memory for memory in own if _is_standing(memory)],
             newest=_each_once(own),
-            of_groups=_chosen(of_groups, most),
+            of_groups=of_groups,
             episodes=those_of(Episode, read),
             unformed=said,
             learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],

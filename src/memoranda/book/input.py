@@ -279,14 +279,15 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
     if types is None:
         return None
     names = (types,) if isinstance(types, str) else as_names(types, "types")
-    try:
-        return frozenset(RecordType(name) for name in names)
-    except ValueError:
-        known = ", ".join(type_.value for type_ in RecordType)
-        raise InvalidInput(
-            f"types: {', '.join(map(str, names))} contain an unknown type; the types are {known}",
-            field="types",
-        ) from None
+    known = [type_.value for type_ in RecordType]
+    for name in names:
+        if name not in known:
+            from difflib import get_close_matches  # noqa: PLC0415 - only for this message
+
+            near = get_close_matches(name, known, 1)
+            meant = f"did you mean {near[0]}?" if near else f"the types are {', '.join(known)}"
+            raise InvalidInput(f"types: there is no type {name!r}; {meant}", field="types")
+    return frozenset(map(RecordType, names))
 
 
 def as_flag(value: Any, field: str) -> bool:

@@ -29,6 +29,7 @@ _EMPTY: Final = "(empty)"
 #: The most characters of a call's arguments in the text of a message that has no other text.
 _ARGUMENTS: Final = 2000
 _KIND_LENGTH: Final = 50
+_ROLES: Final = frozenset({*TRUST_OF_ROLE, "developer"})
 
 
 def drafts_in(role_or_messages: Any, content: str | None, fields: Mapping[str, Any]) -> list[Any]:
@@ -36,6 +37,11 @@ def drafts_in(role_or_messages: Any, content: str | None, fields: Mapping[str, A
     several.
     """
     if isinstance(role_or_messages, str):
+        if content is None and role_or_messages not in _ROLES:
+            raise InvalidInput(
+                "content: it is missing; give a role and a text, such as append('user', 'I like tea')",
+                field="content",
+            )
         return [{"role": role_or_messages, "content": content, **fields}]
     if content is not None or fields:
         raise InvalidInput(

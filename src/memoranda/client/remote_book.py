@@ -95,9 +95,6 @@ class RemoteThread(ThreadHandle):
         for name, value in made.items():
             object.__setattr__(self, name, value)
 
-    def __repr__(self) -> str:
-        return f"<RemoteThread {self.id} of {self.owner}>"
-
 
 def _of_thread(verb: Operation) -> Callable[..., Any]:
     """Return the method of a thread: like a book's, with the thread and its reader."""

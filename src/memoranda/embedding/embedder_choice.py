@@ -118,6 +118,12 @@ async def _found(choice: Any, chosen: EmbeddingSettings) -> CachedEmbedder | NoE
     elif isinstance(choice, Path) or (
         isinstance(choice, str) and (":" not in choice or Path(choice).exists())
     ):
+        if not Path(choice).is_dir():
+            raise InvalidInput(
+                f"embed: there is no folder {choice}; give a folder with a model's files, multilingual, provider:model or an "
+                "embedder of your own",
+                field="embed",
+            )
         found = _local(Path(choice), chosen)
     else:
         found = await RemoteEmbedder.open(choice, chosen.dimension, seconds=chosen.timeout_seconds)

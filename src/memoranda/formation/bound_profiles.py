@@ -128,19 +128,30 @@ class BoundProfiles:
         )
         return tuple({document.schema_name: document for document in shared}.values())
 
-    async def silent(self, owner: Owner, now: datetime) -> int:
-        """Return how many of an owner's memories have the key of a bound field and no value that
-        fits it.
+    async def silent(
+        self,
+        owner: Owner,
+        view: View,
+        now: datetime,
+        *,
+        schemas: Mapping[str, FormationSchema] | None = None,
+    ) -> list[tuple[str, Memory]]:
+        """Return the memories that have the key of a bound field and no value that fits it, each
+        with the field.
         """
-        schemas = await self.schemas()
-        held = those_of(Memory, await self._records.scan(owner, WHOLE, keyed(schemas), None, _MOST))
-        return sum(
-            value_of(schema, name, memory) is NOTHING
-            for schema in schemas.values()
+        bound = await self.schemas() if schemas is None else schemas
+        if not bound:
+            return []
+        held = those_of(Memory, await self._records.scan(owner, view, keyed(bound), None, _MOST))
+        return [
+            (name, memory)
+            for schema in bound.values()
             for name, key in schema.keys.items()
             for memory in held
-            if memory.key == key and counts(memory, now)
-        )
+            if memory.key == key
+            and counts(memory, now)
+            and value_of(schema, name, memory) is NOTHING
+        ]
 
     async def joined(
         self,

@@ -99,6 +99,13 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(known)}",
                 field="tools",
             )
+        if not isinstance(self.book, Book):
+            raise InvalidInput(
+                "book: give an open book, as `async with memoranda.open(…) as book` has it",
+                field="book",
+            )
+        if not callable(self.scope):
+            self._checked(self.scope)
         zone = None if callable(self.time_zone) else self.time_zone
         budget, limit = (1 if given is None else given for given in (self.budget, self.limit))
         request_of(None, None, budget, limit, self.count, self.types, self.kinds, zone)
@@ -110,13 +117,21 @@ class Memoranda(AbstractCapability[AgentDepsT]):
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Memoranda[AgentDepsT]:
         """Return a copy of this capability with the state of one run."""
-        scope = self.scope if isinstance(self.scope, Scope) else self.scope(ctx)
-        # Check the scope here: a malformed one is a mistake of the application, not an unreachable book.
-        owner_named(scope.owner, self.book.tenant)
-        as_audience(scope.audience, as_view(scope.who))
+        scope = self._checked(self.scope(ctx) if callable(self.scope) else self.scope)
         own = replace(self)
         own._run = _Run(scope, len(ctx.messages))
         return own
+
+    def _checked(self, scope: Any) -> Scope:
+        """Return a scope; raise for a malformed one, which is a mistake of the application, not an unreachable book."""
+        if not isinstance(scope, Scope):
+            raise InvalidInput(
+                f"scope: give Scope(owner, agent), or a function that returns one, not {type(scope).__name__}",
+                field="scope",
+            )
+        owner_named(scope.owner, self.book.tenant)
+        as_audience(scope.audience, as_view(scope.who))
+        return scope
 
     async def wrap_run(
         self, ctx: RunContext[AgentDepsT], *, handler: WrapRunHandler

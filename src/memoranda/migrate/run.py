@@ -156,6 +156,14 @@ async def _write(book: Book, move: Move, operation: str, trust: str) -> bool:
 
 
 async def _write_thread(book: Book, move: Move, operation: str) -> bool:
+    ends = move.fields.get("expires_at")
+    if (
+        ends is not None
+        and ends <= book.door.clock()
+        # One that was written before stays as it is.
+        and await book.records.operation(move.whose, operation, as_owner=True) is None
+    ):
+        raise InvalidInput("it has expired; to keep it, take expires_at out of the document")
     status = move.fields.get("status")
     fields = {name: value for name, value in move.fields.items() if name != "status"}
     thread = await book.thread(move.whose, **fields, operation=operation)

@@ -17,6 +17,8 @@ from uuid import UUID
 from memoranda.errors import InvalidInput, NotABook, StorageError, installing
 
 _DATABASES = ("mongodb", "mongodb+srv")
+#: The option of an address that says how long the driver looks for a server, in milliseconds.
+_WAIT = "serverSelectionTimeoutMS"
 
 
 class Source:
@@ -116,11 +118,15 @@ def source_of(place: str) -> Iterator[Source]:
             f"source: a database needs its driver: {installing('mongodb')}", field="source"
         ) from exc
     try:
-        with MongoClient(place, uuidRepresentation="standard", tz_aware=True) as client:
+        # The driver waits half a minute for a server that is not there.
+        soon: Any = {} if _WAIT.lower() in place.lower() else {_WAIT: 5000}
+        with MongoClient(place, uuidRepresentation="standard", tz_aware=True, **soon) as client:
             yield _Database(client, place)
     except PyMongoError as exc:
         # The driver's message may contain a password.
-        raise StorageError(f"source: the database cannot be read: {type(exc).__name__}") from None
+        raise StorageError(
+            f"source: the database cannot be read: {type(exc).__name__}; check the address, and that its server runs"
+        ) from None
 
 
 _WRITTEN = (

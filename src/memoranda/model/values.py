@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Hashable
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from pydantic import (
@@ -28,6 +28,9 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 
 from memoranda.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 #: Random bytes are drawn many at a time: each draw releases the interpreter lock, and taking it
 #: back makes a caller wait for the thread that holds it.
@@ -352,11 +355,22 @@ def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> I
     path = at
     for part in first["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "string_type":
-        given = first["input"]
-        message = f"give a text, not {'None' if given is None else type(given).__name__}"
-    return InvalidInput(f"{path or 'value'}: {message}", field=path or None, item=item)
+    return InvalidInput(f"{path or 'value'}: {reason_of(first)}", field=path or None, item=item)
+
+
+def reason_of(error: ErrorDetails) -> str:
+    """Return what is wrong, of one of pydantic's errors, with what to give."""
+    given = "None" if error["input"] is None else type(error["input"]).__name__
+    match error["type"]:
+        case "string_type":
+            return f"give a text, not {given}"
+        case "tuple_type" | "list_type":
+            return f"give a list, not {given}"
+        case "timezone_aware":
+            return "add a time zone, such as 2024-01-01T00:00:00Z"
+        case "missing":
+            return "it is missing"
+    return error["msg"].removeprefix("Value error, ")
 
 
 #: The types whose records are gone when they expire. A key expires, too, and stays in the lists.

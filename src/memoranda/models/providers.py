@@ -45,7 +45,8 @@ def model_of(model: Any) -> Any:
     try:
         return of.infer_model(model)
     except (ImportError, ValueError, pydantic_ai("exceptions").UserError) as exc:
-        raise InvalidInput(f"models: {model} cannot be used: {exc}", field="models") from exc
+        cure = "" if ":" in model else "; name it as provider:model, such as openai:gpt-5-mini"
+        raise InvalidInput(f"models: {model} cannot be used: {exc}{cure}", field="models") from exc
 
 
 def enforces_schemas(model: Any) -> bool | None:

@@ -31,7 +31,7 @@ from memoranda.book.all_operations import OPERATIONS
 from memoranda.book.nouns.items import ItemPut
 from memoranda.errors import InvalidInput, no_such
 from memoranda.model.records import Audience, Owner
-from memoranda.model.values import refused
+from memoranda.model.values import reason_of, refused
 from memoranda.operations import Operation
 
 #: A JSON object.
@@ -111,7 +111,7 @@ FORMS: dict[str, Any] = {
     "Mapping[str, Sequence[UUID | str]] | None": dict[str, _Names] | None,
     "Mapping[str, int] | None": dict[str, _Int] | None,
     "Owner | None": OwnerForm | None,
-    "Receipt | int": _Int,
+    "Receipt | Hidden | int": _Int,
     "Requested | None": list[Any] | Json | None,
     "Sequence[Mapping[str, Any]]": list[Json],
     "Sequence[Mapping[str, Any]] | None": list[Json] | None,
@@ -276,15 +276,15 @@ class Shape:
     def _refused(self, exc: ValidationError) -> InvalidInput:
         """Return one error that lists each malformed field."""
         names = [wire_name(one) for one in self.model.model_fields]
-        found = []
-        for one in exc.errors(include_url=False, include_input=False, include_context=False):
+        found: list[InvalidInput] = []
+        for one in exc.errors(include_url=False, include_context=False):
             field = ".".join(str(part) for part in one["loc"][:6]) or None
-            said = f"{field or 'body'}: {one['msg']}"
-            if one["type"] == "extra_forbidden" and len(one["loc"]) == 1:
+            unknown = one["type"] == "extra_forbidden" and len(one["loc"]) == 1
+            said = f"{field or 'body'}: {reason_of(one)}"
+            if unknown:
                 said = no_such("argument", str(field), names)
-            elif one["type"] == "missing":
-                said = f"{field}: it is missing"
-            found.append(InvalidInput(said, field=field))
+            # A field that is missing may be the one whose name is misspelt.
+            found.insert(0 if unknown else len(found), InvalidInput(said, field=field))
         found[0].errors = tuple(found[:100])
         return found[0]
 
@@ -293,7 +293,7 @@ class Shape:
         would have it.
         """
         of = self.annotations.get(name, "")
-        if of.startswith(("int", "Receipt | int")) and _NUMBER.fullmatch(text):
+        if of.startswith(("int", "Receipt | Hidden | int")) and _NUMBER.fullmatch(text):
             return int(text)
         return _FLAGS.get(text, text) if of.startswith("bool") else text
 

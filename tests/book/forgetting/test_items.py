@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda import Book, InvalidInput
+from memoranda import Book, HasDependents, InvalidInput
 from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import restore
 from memoranda.book.forgetting.look import NOT_OWN
@@ -224,3 +224,12 @@ async def test_an_import_brings_no_words_of_an_item_back(book: Book) -> None:
     await book.forget("ana", home, as_owner=True)
     await book.admin.import_(lines)
     assert await value_of(book, "a") == LEFT
+
+
+async def test_an_undo_that_an_erasure_took_part_of_names_no_way_to_undo_it(book: Book) -> None:
+    await put(book, "trip.md", {"text": TOLD})
+    later = await book.items.put("ana", NOTES, "trip.md", {"text": LEFT}, as_owner=True)
+    await book.forget("ana", await remembered(book), as_owner=True)
+    with pytest.raises(HasDependents, match="an erasure cannot be undone") as refused:
+        await book.undo("ana", later.position, as_owner=True)
+    assert "with_dependents" not in str(refused.value)

@@ -108,6 +108,16 @@ async def test_finishing_erases_what_was_hidden_and_leaves_nothing_pending(
     assert (await book.records.get("ana", said, as_owner=True)).content == "I like tea."  # type: ignore[attr-defined]
 
 
+async def test_finishing_takes_what_hiding_returned(book: memoranda.Book) -> None:
+    nuts = await book.remember("ana", "Is allergic to walnuts", agent="coach")
+    hidden = await book.forgetting.hide("ana", nuts.id, agent="coach")
+    assert hidden is not None
+    with pytest.raises(InvalidInput, match="it is of"):
+        await book.forgetting.finish("ben", hidden, agent="coach")
+    erased = await book.forgetting.finish("ana", hidden, agent="coach")
+    assert nuts.id in erased.ids
+
+
 async def test_an_undone_one_cannot_be_finished(book: memoranda.Book) -> None:
     receipt, said = await hidden(book, 3600)
     await book.undo("ana", receipt.position, as_owner=True)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from memoranda.book.input import as_flag, as_id, as_limit, each, owner_named
 from memoranda.book.record_ids import record_ids
 from memoranda.book.services import RecordVerbs, Services
-from memoranda.errors import NotFound
+from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import (
     AddEvidence,
     AddExperience,
@@ -56,9 +56,10 @@ class Experience(RecordVerbs, Part[W]):
         Without evidence it is the caller's own word, and approved if an admin or the program itself
         adds it; with evidence, it passes the guard or serves these alone.
         """
-        party, given = agent_named(agent, self._services.tenant), _told(evidence)
-        draft = {"field": field, "line": line, "evidence": given}
-        changes, request = await lines_added(self._services, party, [draft]), [field, line, given]
+        party = agent_named(agent, self._services.tenant)
+        draft = {"field": field, "line": line, "evidence": evidence or {}}
+        changes = await lines_added(self._services, party, [draft])
+        request = [field, line, _told(evidence)]
         return await self._services.write(
             party, WHOLE, changes, ["experience", *request], operation
         )
@@ -242,6 +243,10 @@ async def _grounds(
 
 async def _ground(services: Services, user: str | Owner, ids: Sequence[UUID | str]) -> Evidence:
     owner = owner_named(user, services.tenant)
+    if isinstance(ids, str):
+        raise InvalidInput(
+            "evidence: give a list of ids for each user, not a text", field="evidence"
+        )
     sources = await record_ids(services.engine, owner, WHOLE, ids, "evidence")
     there = await services.engine.get(owner, WHOLE, sources)
     missing = [id for id in sources if id not in there]

@@ -354,19 +354,21 @@ class Forgetting(Part[W]):
     async def finish(
         self,
         owner: str | Owner,
-        receipt: Receipt | int,
+        receipt: Receipt | Hidden | int,
         *,
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Erase what a model's ``forget`` has hidden, by its receipt or its position in the ledger,
-        which ``about`` lists.
+        """Erase what a model's ``forget`` or ``hide`` has hidden, by what ``hide`` returned, its
+        receipt, or its position in the ledger, which ``about`` lists.
 
         It cannot be undone. Raise ``Conflict`` if the hiding was undone, and ``NotFound`` if this
         view hid nothing there; the owner's view may erase what any agent hid. ``backups`` rewrites
         the book's own backups without it.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
+        if isinstance(receipt, Hidden):
+            receipt = receipt.receipt
         if isinstance(receipt, Receipt) and receipt.owner != party:
             raise InvalidInput(
                 f"receipt: it is of {receipt.owner}, not of {party}; pass that owner",

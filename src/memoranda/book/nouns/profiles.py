@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +16,7 @@ from memoranda.book.services import RecordVerbs
 from memoranda.book.verb_fields import spelled_out
 from memoranda.errors import InvalidInput
 from memoranda.formation.bound_profiles import bound_by, keyed
+from memoranda.formation.schemas.bound_fields import unstored
 from memoranda.model.changes import Change
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
@@ -95,6 +97,8 @@ class Profiles(RecordVerbs, Part[W]):
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
         """Return the profile documents a view reads, each with its faults against its schema;
         faulty ones are included.
+
+        A memory that has the key of a bound field and no value that fits it is a fault, too.
         """
         from memoranda.formation.schemas.definitions import (  # noqa: PLC0415
             DEFAULTS,
@@ -106,7 +110,24 @@ class Profiles(RecordVerbs, Part[W]):
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self._documents(owner, schema, known, who)
         nothing = DocumentReport(outdated=False, faults=())
-        return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
+        if held_to is None:
+            return [(one, nothing) for one in documents]
+        party, view, now = (
+            owner_named(owner, self._services.tenant),
+            as_view(who),
+            self._services.door.clock(),
+        )
+        found = {one.audience: (one, held_to.report(one)) for one in documents}
+        for field, memory in await self._services.bound.silent(
+            party, view, now, schemas=bound_by(schema, known)
+        ):
+            document, report = found.get(memory.audience) or (
+                unstored(party, schema, memory.audience),
+                nothing,
+            )
+            faults = (*report.faults, held_to.fault_of(field, memory))
+            found[memory.audience] = document, replace(report, faults=faults)
+        return [*found.values()]
 
     @offer(Role.EDITOR, "PATCH /profiles/{schema}", command="profile")
     async def patch(

@@ -60,6 +60,9 @@ class ThreadHandle(Part[W]):
     #: The agent whose settings say when it is formed.
     _agent: str | None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id} of {self.owner}>"
+
     @offer(
         Role.EDITOR,
         "POST /threads/{thread}/messages",

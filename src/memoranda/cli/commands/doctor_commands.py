@@ -26,7 +26,7 @@ from memoranda.cli.session import Session
 from memoranda.formation.bound_profiles import BoundProfiles
 from memoranda.model.changes import FINISH_FORGETTING, FORM_LATE, MOST_JOBS, NO_ROOM, Job, JobState
 from memoranda.model.query import BookFacts
-from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.records import WHOLE, Owner, OwnerKind
 from memoranda.model.server_facts import ReplicaFacts
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
@@ -130,7 +130,7 @@ async def _of_fields(book: Book) -> Check:
     """Count the memories that hold a bound field of a profile and show nothing in it."""
     bound, now = BoundProfiles(book.engine, book.tenant), utc_now()
     owners = (await book.engine.owners(book.tenant))[:_SURVEYED]
-    silent = sum([await bound.silent(owner, now) for owner in owners])
+    silent = sum([len(await bound.silent(owner, WHOLE, now)) for owner in owners])
     told = f"{counted(silent, 'memory has', 'memories have')} the key of a field and no value that fits it"
     return Check(
         "bound fields",

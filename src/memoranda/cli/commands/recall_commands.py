@@ -230,8 +230,10 @@ async def _context(
 def print_context(printer: Printer, made: Context, none: str) -> None:
     """Print the text unchanged, and below it how many tokens it takes; or why there is ``none``."""
     if not made.text and made.left_out:
+        reasons = sorted({one.reason for one in made.left_out})
+        cure = "; raise --budget" if "budget" in reasons else ""
         printer.say(
-            f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint"
+            f"nothing fits: {len(made.left_out)} left out ({', '.join(reasons)}){cure}", "faint"
         )
         return
     if not made.text:

@@ -172,7 +172,8 @@ _named = option(
 @once
 @waits_for_vectors
 @option(
-    "--kind KIND", "preference, fact, instruction, context, experience or note [default: fact]."
+    "--kind KIND",
+    "preference, fact, instruction, context, experience, note or commitment [default: fact].",
 )
 @option(
     "--key KEY",

@@ -71,6 +71,7 @@ async def nothing_seen(
         told = waits
     elif not seen:
         told = f"this view sees no {sought}" if there else f"there are no {sought}"
+        told += "" if there else await _unknown(book, party)
     else:
         told = f"no match among {counted(seen, 'record')} of this view"
         if searched and book.no_vectors_because:
@@ -82,6 +83,15 @@ async def nothing_seen(
     if who.get("agent"):
         advice = "" if who.get("groups") else "name the agent's groups with --group, or "
     return f"{told}; {advice}read as the owner with --as-owner"
+
+
+async def _unknown(book: Book, party: Owner) -> str:
+    """Return that there is no such owner, and the one whose name differs by case alone."""
+    owners = await book.engine.owners(party.tenant)
+    if party in owners:
+        return ""
+    like = [one for one in owners if str(one).casefold() == str(party).casefold()]
+    return f"; there is no owner {party}" + (f"; did you mean {like[0]}?" if like else "")
 
 
 def when(moment: datetime | None) -> str:

@@ -17,7 +17,7 @@ from memoranda.model.records import WIDEST_FIRST, Audience, Owner, Trust
 from memoranda.model.values import canonical, derived_id
 
 if TYPE_CHECKING:
-    from memoranda.formation.schemas.validation import Shape
+    from memoranda.formation.schemas.validation import Fault, Shape
 
 #: The keyword of a field's JSON Schema that names the key.
 KEYWORD: Final = "x-memoranda-key"
@@ -97,13 +97,14 @@ def sentence_of(field: str, value: Any) -> str:
     return f"{field[:1].upper()}{field[1:].replace('_', ' ')}: {said}"
 
 
-def fits(schema: HasBoundFields, field: str, value: Any) -> bool:
-    """True if a field may have this value."""
+def faults_of(schema: HasBoundFields, field: str, value: Any) -> list[Fault]:
+    """Return why a field may not have this value."""
     at = f"/{field}"
-    return not any(
-        fault.at == at or fault.at.startswith(f"{at}/")
+    return [
+        fault
         for fault in schema.shape.faults({field: value})
-    )
+        if fault.at == at or fault.at.startswith(f"{at}/")
+    ]
 
 
 def value_of(schema: HasBoundFields, field: str, memory: Memory, *, texts: bool = True) -> Any:
@@ -113,9 +114,9 @@ def value_of(schema: HasBoundFields, field: str, memory: Memory, *, texts: bool 
     Without a value of its own, a memory that always applies shows its content where the field may
     be such a text.
     """
-    if memory.has_value and fits(schema, field, memory.data["value"]):
+    if memory.has_value and not faults_of(schema, field, memory.data["value"]):
         return memory.data["value"]
-    said = texts and not memory.applies_when and fits(schema, field, memory.content)
+    said = texts and not memory.applies_when and not faults_of(schema, field, memory.content)
     return memory.content if said else NOTHING
 
 
@@ -252,7 +253,7 @@ def with_bound_fields(
         made = {document.audience: _without(document, schema.keys) for document in own}
         for field, holder in shown.items():
             readers = into or holder.audience
-            document = made.get(readers) or _unstored(owner, schema.name, readers)
+            document = made.get(readers) or unstored(owner, schema.name, readers)
             made[readers] = _with(document, field, holder, forming=not texts)
         found = [document for document in found if document.schema_name != schema.name] + [
             *made.values()
@@ -290,7 +291,7 @@ def _with(
     return made
 
 
-def _unstored(owner: Owner, schema: str, audience: Audience) -> ProfileDocument:
+def unstored(owner: Owner, schema: str, audience: Audience) -> ProfileDocument:
     """Return an empty document that is not stored; its id is always the same."""
     said = [owner.tenant, owner.kind.value, owner.id, schema, audience.kind.value, audience.agent]
     made: ProfileDocument = ProfileDocument(

@@ -11,12 +11,18 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from memoranda.errors import InvalidInput
-from memoranda.formation.schemas.bound_fields import KEYWORD, keys_of, with_keys, without_keys
+from memoranda.formation.schemas.bound_fields import (
+    KEYWORD,
+    faults_of,
+    keys_of,
+    with_keys,
+    without_keys,
+)
 from memoranda.formation.schemas.schema_check import schema_faults
 from memoranda.formation.schemas.validation import ANY_SHAPE, Fault, Shape
 from memoranda.model.drafts import WantedSchema
 from memoranda.model.experience_lines import ExperienceField
-from memoranda.model.memories import Cardinality
+from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.messages import Outcome
 from memoranda.model.profiles import ProfileDocument, Schema, Trigger, UpdateMode
 from memoranda.model.values import canonical, json_schema_of, schema_digest
@@ -61,6 +67,17 @@ class FormationSchema:
         """Compare a stored document with this schema; the document can be read in any case."""
         outdated = document.schema_hash not in ("", self.digest)
         return DocumentReport(outdated, self.shape.faults(document.body), self.unusable)
+
+    def fault_of(self, field: str, memory: Memory) -> Fault:
+        """Return why a memory that has a bound field's key shows nothing in the field."""
+        why = "no value, and the field cannot show its text"
+        if memory.has_value:
+            (first, *_) = faults_of(self, field, memory.data["value"])
+            why = f"a value that {first.reason}"
+        cure = "update it with data={'value': …}, as the field takes it"
+        return Fault(
+            f"/{field}", f"memory {memory.id} has the key {memory.key!r} and {why}; {cure}"
+        )
 
 
 def schema_of(schema: WantedSchema) -> FormationSchema:
@@ -261,6 +278,13 @@ def checked_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not given and known is not None:
         given = known.parameters
     kept["parameters"] = parameters = parameters_of(given)
+    if kept.get("update_mode") == "insert":
+        for field in keys_of(parameters):
+            raise _refusal(
+                f"parameters/properties/{field}/{KEYWORD}",
+                "a document that is inserted is a memory itself, and no other holds its fields; leave the key out, "
+                "or use update_mode='patch'",
+            )
     if not kept.get("description"):
         kept["description"] = str(parameters.get("description", ""))
     return kept

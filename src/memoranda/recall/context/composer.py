@@ -60,6 +60,8 @@ class Material:
     standing: Sequence[UUID] = ()
     #: Memories whose time is over.
     expired: Sequence[Memory] = ()
+    #: Disputed memories.
+    disputed: Sequence[Memory] = ()
     #: Memories that no longer hold and cite one of the passages.
     ended: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
@@ -428,6 +430,8 @@ class Composer:
                 yield LeftOut(entry.id, entry.type, block, draft.ruled_out.get(id(entry), "budget"))
         for memory in self._material.expired:
             yield LeftOut(memory.id, memory.type, _MEMORIES, "expired")
+        for memory in self._material.disputed:
+            yield LeftOut(memory.id, memory.type, _MEMORIES, "disputed")
 
     def _is_told(self, entry: ContextEntry, draft: _Draft) -> bool:
         """True if a shorter entry of the same summary is placed."""

@@ -25,7 +25,7 @@ CONVERSATION: Final = BLOCKS[-1]
 Counted = Literal["exact", "estimated"]
 #: The reason why something was left out.
 Reason = (
-    Literal["budget", "beyond_a_quarter", "in_conversation", "told_twice", "expired"]
+    Literal["budget", "beyond_a_quarter", "in_conversation", "told_twice", "expired", "disputed"]
     | PartReason
     | Echo
 )

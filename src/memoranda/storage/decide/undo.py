@@ -117,6 +117,13 @@ def _dependents(position: int, later: set[int]) -> Deciding[str]:
             f"position {position} cannot be undone: later changes depend on it, and position {', '.join(said)} appended "
             "messages, which no undo removes; forget these messages or their thread instead"
         )
+    for entry in entries:
+        for line in entry.lines:
+            if line.verb in _FINAL:
+                return (
+                    f"position {position} cannot be undone: position {entry.position} changed the same since, and "
+                    f"{_FINAL[line.verb]}; correct the records instead"
+                )
     listed = ", ".join(str(each) for each in sorted(later))
     return (
         f"position {position} cannot be undone alone: later changes depend on it ({listed}); undo them first, or all of them "
