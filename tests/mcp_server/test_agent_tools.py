@@ -119,6 +119,8 @@ async def test_a_short_id_that_stands_for_two_records_is_refused_with_both():
     ids = ["0190aaaa-0000-7000-8000-00001234abcd", "0190bbbb-0000-7000-8000-11111234abcd"]
 
     class Guard:
+        secrets = "hide"
+
         async def call(self, verb, /, **arguments):
             assert verb == "records.list"
             records = [type("Record", (), {"id": UUID(one)}) for one in ids]

@@ -19,6 +19,7 @@ from memoranda.model.profiles import Agent
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
 from memoranda.model.service_records import CALLER, Caller
 from memoranda.operations import Operation, Role
+from memoranda.secrets.modes import SecretsMode
 
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")
@@ -41,6 +42,11 @@ class Guard:
         self.principal = principal
         self._surface = surface
         self._audit = audit
+
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which the book treats secrets."""
+        return self.book.secrets
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Check the rights of the principal, call the verb of this name, and return its result."""

@@ -9,10 +9,15 @@ from uuid import UUID
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.service_records import LOCAL, SELF
 from memoranda.operations import Role
+from memoranda.secrets.modes import SecretsMode
 
 
 class GuardedBook(Protocol):
     """A book as somebody may use it."""
+
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which the book treats secrets."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Call a verb."""
