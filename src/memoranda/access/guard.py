@@ -147,6 +147,10 @@ class Guard:
             raise NotAllowed(
                 f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
             )
+        if verb.role is Role.ADMIN:
+            raise NotAllowed(
+                f"{verb.name}: it needs an administrator's credential, which names no owners, agents or groups"
+            )
         is_person = self._is_person(owner)
         if given.get("as_owner") and not is_person:
             raise NotAllowed(

@@ -54,7 +54,7 @@ class Principal:
     @property
     def is_admin(self) -> bool:
         """True if it may do everything in its tenant."""
-        return self.role is Role.ADMIN and not self.is_limited
+        return self.role is Role.ADMIN and not self.is_limited and self.agents is None
 
     def noted_as(self, owner: Owner | None) -> str:
         """Return the name that lines about an owner note of this principal: a person's token has no

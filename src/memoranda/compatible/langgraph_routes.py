@@ -27,7 +27,6 @@ from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, Not
 from memoranda.model.items import Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Owner
-from memoranda.operations import Role
 from memoranda.wire.langgraph_store import (
     Labels,
     NamespaceOwners,
@@ -127,7 +126,7 @@ class _Store:
             _owner_of(guard, label),
             None,
             # Only what an administrator asks for may span owners.
-            principal.role is Role.ADMIN,
+            principal.is_admin,
         )
         agents = principal.agents
         self.who: Who = (
@@ -140,7 +139,7 @@ class _Store:
 
 def _owner_of(guard: Guard, label: int) -> OwnerOf:
     principal = guard.principal
-    if principal.role is not Role.ADMIN:
+    if not principal.is_admin:
         if principal.person is not None:
             person = principal.person
             return lambda _: person
