@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -250,8 +251,8 @@ async def test_only_an_administrator_lifts_a_restriction(book):
 async def test_a_credential_that_names_somebody_operates_no_book_whatever_its_role(
     book, verb, limit
 ):
-    names = "ann" if limit == "person" else frozenset({"ann"})
-    who = Principal("app", "default", Role.ADMIN, **{limit: names})
+    names: Any = "ann" if limit == "person" else frozenset({"ann"})
+    who = replace(local_admin("default"), **{limit: names})
     about = {verb.owner_argument: "ann"} if "owner" in verb.in_path else {}
     with pytest.raises(NotAllowed, match="administrator's credential"):
         await Guard(book, who).call(verb.name, **about)

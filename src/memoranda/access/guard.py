@@ -51,15 +51,7 @@ class Guard:
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Check the rights of the principal, call the verb of this name, and return its result."""
         verb, owner, given = self._checked(name, arguments)
-        writes = self.principal.role >= Role.EDITOR
-        caller = Caller(
-            self.principal.noted_as(owner),
-            self._surface,
-            self._most_trust(owner, given),
-            writes,
-            opens_all=not self.principal.is_limited,
-        )
-        before = CALLER.set(caller)
+        before = CALLER.set(self._caller(owner, given))
         try:
             result = await self._asked(verb, given)
         finally:
@@ -77,9 +69,22 @@ class Guard:
         """Check the rights of the principal, and return the lines that the verb of this name
         yields.
         """
-        _, _, given = self._checked(name, arguments)
-        lines: AsyncIterator[str] = self._method(name)(**given)
+        _, owner, given = self._checked(name, arguments)
+        before = CALLER.set(self._caller(owner, given))
+        try:
+            lines: AsyncIterator[str] = self._method(name)(**given)
+        finally:
+            CALLER.reset(before)
         return lines
+
+    def _caller(self, owner: Owner | None, given: dict[str, Any]) -> Caller:
+        return Caller(
+            self.principal.noted_as(owner),
+            self._surface,
+            self._most_trust(owner, given),
+            writes=self.principal.role >= Role.EDITOR,
+            opens_all=not self.principal.is_limited,
+        )
 
     async def _asked(self, verb: Operation, given: dict[str, Any]) -> Any:
         if not verb.of_thread:

@@ -37,6 +37,11 @@ class Caller(NamedTuple):
     #: False if it opens some users or groups only.
     opens_all: bool = True
 
+    @property
+    def holds_book(self) -> bool:
+        """True if it is a program that holds the book itself, with every tenant in it."""
+        return self.surface == LIBRARY.surface
+
 
 #: A program that holds the book itself.
 LIBRARY = Caller(LOCAL, "library")
