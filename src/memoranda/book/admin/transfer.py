@@ -438,6 +438,10 @@ class _Intake:
                 )
             self.owners.add(owner)
             dump = export_format.parse(owner, part.lines)
+            if not CALLER.get().makes_keys and RecordType.KEY.value in dump.counts():
+                raise NotAllowed(
+                    "a request without a credential brings no key in; import the file beside the book: memoranda import FILE"
+                )
             secret = (await self._engine.whereabouts()).secret
             if self._is_changed(part, str(dump.era), secret):
                 return
