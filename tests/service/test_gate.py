@@ -337,3 +337,12 @@ def test_an_address_that_others_reach_needs_a_key():
         refuse_open_address(host, is_locked=True)
         with pytest.raises(InvalidInput, match="memoranda keys create"):
             refuse_open_address(host, is_locked=False)
+
+
+async def test_who_asks_if_it_is_ready_has_no_record_counted(book, monkeypatch):
+    async def facts(_):
+        raise AssertionError("all records were counted")
+
+    monkeypatch.setattr(book.engine, "facts", facts)
+    async with asking(book) as http:
+        assert (await http.get("/readyz")).text == "ok"
