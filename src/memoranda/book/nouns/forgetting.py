@@ -335,7 +335,8 @@ class Forgetting(Part[W]):
             if since is None:
                 found, target = await self._planning.planned(party, view, wanted, Extent())
             else:
-                found = await told_since(self._services.engine, party, view, since)
+                limits = await self._services.forming.of_agents.limits(view.agent)
+                found = await told_since(self._services.engine, party, view, since, limits)
                 if not found.spans:
                     return Hidden(since.receipt, found, hours)
                 target = Target(party, view, as_actor(view), redactions=found.redactions)
