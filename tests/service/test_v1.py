@@ -10,6 +10,7 @@ import pytest
 import memoranda
 from memoranda.access.principal import Principal
 from memoranda.book.all_operations import OPERATIONS
+from memoranda.errors import Busy
 from memoranda.operations import Role
 from memoranda.wire.routes import match, path_of
 from tests.service.conftest import asking
@@ -143,6 +144,18 @@ async def test_a_version_that_has_changed_fails_the_precondition(http):
         headers={"If-Match": read.headers.get("etag", '"1"')},
     )
     assert problem(late, 412)["code"] == "stale"
+
+
+async def test_outcomes_of_a_batch_have_no_words_of_the_engine(http, book, monkeypatch):
+    async def lost(*_, **__):
+        raise Busy("postgresql://svc@10.0.0.5: connection refused")
+
+    monkeypatch.setattr(book.engine, "apply", lost)
+    batch = {"statements": [{"content": "I like tea"}]}
+    answer = await http.post(f"{OWNER}/memories/batch?each=true", json=batch)
+    (outcome,) = answer.json()["outcomes"]
+    assert outcome["status"] == 503 and "10.0.0.5" not in answer.text
+    assert outcome["detail"].startswith("the book is busy, or its server cannot be reached")
 
 
 async def test_a_batch_is_stored_whole_or_not_at_all(http):
