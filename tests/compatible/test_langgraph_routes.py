@@ -132,6 +132,11 @@ async def test_a_missing_item_is_null(admin: httpx2.AsyncClient) -> None:
             '{"detail":"ttl: give minutes"}',
         ),
         ({"namespace": ["a"], "key": "k", "value": {}, "ttl": -1}, 422, '{"detail":"ttl:'),
+        (
+            {"namespace": ["a"], "key": "k", "value": {}, "ttl": 10**400},
+            422,
+            '{"detail":"ttl: give minutes"}',
+        ),
         ({"namespace": ["a"], "key": "k", "value": {}, "index": True}, 422, '{"detail":"index: '),
         ({"namespace": ["a"], "key": "k", "value": {}, "index": [1]}, 422, '{"detail":"index: '),
         ([], 422, '{"detail":"body: give an object"}'),

@@ -71,6 +71,8 @@ _STATUSES: Final[tuple[tuple[type[MemorandaError], int], ...]] = (
     (Erased, 410),
 )
 _SECONDS_A_MINUTE: Final = 60.0
+#: More minutes than the book keeps an item; a whole number in JSON may be too large for a float.
+_TOO_LONG: Final = 10**12
 #: The most that a page may begin after, or have.
 _FARTHEST: Final = 1_000_000
 
@@ -246,7 +248,9 @@ async def _put(request: Request, store: _Store) -> Response:
     value, index, ttl = body.get("value"), body.get("index"), body.get("ttl")
     if not isinstance(value, dict):
         raise InvalidInput("value: give an object", field="value")
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float)):
+    if ttl is not None and (
+        isinstance(ttl, bool) or not isinstance(ttl, int | float) or abs(ttl) > _TOO_LONG
+    ):
         raise InvalidInput("ttl: give minutes", field="ttl")
     if index is not None and index is not False and not isinstance(index, list):
         raise InvalidInput("index: give a list of paths, or false", field="index")
