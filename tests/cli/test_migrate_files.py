@@ -106,7 +106,7 @@ def a_thread(name: str, *texts: str) -> dict[str, Any]:
 def said(shell: Shell, name: str) -> list[str]:
     with memoranda.open_sync(shell.folder / "book.db", embed=None, worker=False) as book:
         thread = book.thread("ann", id=name, as_owner=True)
-        return [one.content for one in thread.messages(limit=500).records]
+        return [one.content for one in thread.messages(limit=500).records]  # type: ignore[attr-defined]
 
 
 def test_a_thread_that_changed_since_is_named(shell: Shell, tmp_path: Path) -> None:
