@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 from memoranda import telemetry
 from memoranda.errors import Erased, MemorandaError, Moved, StorageError
 from memoranda.model.changes import GivenUp, Job, JobState, Postponed
+from memoranda.model.service_records import CALLER
 from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Clock, Jobs, NotifiesWorkers
 from memoranda.tasks import quiet_task
@@ -58,6 +59,7 @@ class Worker(Part[W]):
         *,
         lease: float = LEASE_SECONDS,
         tenant: str | None = None,
+        asked_of: str | None = None,
         left: Left | None = None,
         listens: bool = True,
     ):
@@ -67,6 +69,8 @@ class Worker(Part[W]):
         self._lease = lease
         #: Only jobs of this tenant's owners and of the book's own upkeep; None: of any tenant.
         self._tenant = tenant
+        #: The same for a caller from outside: whose service it is.
+        self._asked_of = asked_of
         self._left = left
         #: False: it takes no connection to listen for due jobs, and looks for them from time to
         #: time only.
@@ -109,9 +113,8 @@ class Worker(Part[W]):
     async def _lease_one(self, only: UUID | None = None) -> Job | None:
         left = () if self._left is None else await self._left()
         kinds = tuple(kind for kind in self._handlers if kind not in left)
-        return await self._jobs.lease(
-            kinds, self.name, self._clock(), self._lease, self._tenant, only
-        )
+        tenant = self._tenant if CALLER.get().holds_book else self._asked_of
+        return await self._jobs.lease(kinds, self.name, self._clock(), self._lease, tenant, only)
 
     @no_offer("jobs.run does the same")
     async def drain(self: Worker, limit: int | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -217,7 +218,7 @@ async def test_the_person_or_an_administrator_restricts_what_is_done_with_their_
 
 async def test_who_restricted_and_lifted_it_is_noted_with_the_change_itself(book):
     await Guard(book, replace(ANN, person="ann")).call("admin.restrict", owner="ann")
-    await Guard(book, replace(ANN, role=Role.ADMIN, key=new_id()), "mcp").call(
+    await Guard(book, Principal("app", "default", Role.ADMIN, key=new_id()), "mcp").call(
         "admin.unrestrict", owner="ann"
     )
     await book.admin.restrict("ann")
@@ -238,4 +239,20 @@ async def test_only_an_administrator_lifts_a_restriction(book):
     with pytest.raises(NotFound):
         await Guard(book, replace(ANN, role=Role.ADMIN)).call("admin.unrestrict", owner="bob")
     assert await book.admin.restriction("ann") is not None
-    assert await Guard(book, replace(ANN, role=Role.ADMIN)).call("admin.unrestrict", owner="ann")
+    assert await Guard(book, local_admin("default")).call("admin.unrestrict", owner="ann")
+
+
+@pytest.mark.parametrize("limit", ["owners", "agents", "groups", "person"])
+@pytest.mark.parametrize(
+    "verb",
+    [verb for verb in OPERATIONS.values() if verb.role is Role.ADMIN],
+    ids=lambda verb: verb.name,
+)
+async def test_a_credential_that_names_somebody_operates_no_book_whatever_its_role(
+    book, verb, limit
+):
+    names: Any = "ann" if limit == "person" else frozenset({"ann"})
+    who = replace(local_admin("default"), **{limit: names})
+    about = {verb.owner_argument: "ann"} if "owner" in verb.in_path else {}
+    with pytest.raises(NotAllowed, match="administrator's credential"):
+        await Guard(book, who).call(verb.name, **about)

@@ -335,6 +335,7 @@ def _key(**fields: Any) -> Key:
     [
         (_key(), Role.VIEWER, None, None),
         (_key(roles=("admin",)), Role.ADMIN, None, None),
+        (_key(roles=("admin",), agents=("helper",)), Role.EDITOR, None, None),
         (_key(roles=("reader", "editor")), Role.EDITOR, None, None),
         (_key(opens=Owner(id="ann")), Role.VIEWER, {"ann"}, set()),
         (_key(roles=("admin",), opens=Owner(id="ann")), Role.EDITOR, {"ann"}, set()),

@@ -209,6 +209,9 @@ async def test_a_secret_in_the_issuers_set_is_no_key(jwks: Path, check: TokenChe
         ({"role": "admin"}, Role.ADMIN, None, None),
         # Who may name only some owners is no admin, who may ask everything of everyone.
         ({"role": "admin", "owners": ["ann"]}, Role.EDITOR, {"ann"}, "ann"),
+        ({"role": "admin", "owners": "*"}, Role.EDITOR, None, None),
+        ({"role": "admin", "agents": ["helper"]}, Role.EDITOR, {"ann"}, "ann"),
+        ({"role": "admin", "groups": "*"}, Role.EDITOR, {"ann"}, "ann"),
         ({"role": ["offline_access", "Editor", "viewer"]}, Role.EDITOR, {"ann"}, "ann"),
         ({"role": "openid editor"}, Role.EDITOR, {"ann"}, "ann"),
         ({"role": "superuser"}, Role.VIEWER, {"ann"}, "ann"),

@@ -258,3 +258,12 @@ def test_the_synchronous_book_takes_external_ids(tmp_path: Path) -> None:
         assert cast(Memory, book.records.get(ME, "m1")).thread == book.thread(ME, id="chat-1").id
         assert [source.id for source in book.why(ME, "e1").sources] == [thread.id]
         assert len(book.forget(ME, ["m1", "e1"], what="record", as_owner=True).ids) == 2
+
+
+@pytest.mark.parametrize("field", ["supersedes", "sources"])
+async def test_one_call_looks_up_at_most_1000_names(book: memoranda.Book, field: str) -> None:
+    names = [f"name {number}" for number in range(1001)]
+    with pytest.raises(InvalidInput, match=f"{field}: it has 1001 names of records; at most 1000"):
+        await book.remember("ana", "likes tea", **{field: names})  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="ids: it has 1001 names of records; at most 1000"):
+        await book.forget("ana", names)

@@ -354,3 +354,14 @@ async def test_a_reader_whose_name_cannot_be_is_refused(
     entry = {"userId": "ann", "key": "k", "value": "v", **readers}
     answer = await clients().put("/usermemorystore/memories/", json=entry)
     assert answer.status_code in (400, 422), answer.text
+
+
+@pytest.mark.parametrize("team", ["x" * 300, "\u0001"])
+async def test_a_team_without_a_usable_name_is_refused(clients: Clients, team: str) -> None:
+    told = "userId: a team's name has 1 to 255 characters"
+    entry = {"userId": f"group:{team}", "key": "k", "value": 1}
+    answer = await clients().put(MEMORIES, json=entry)
+    assert answer.status_code == 400 and told in answer.text
+    if team.isprintable():
+        answer = await clients().get(f"{MEMORIES}/group:{team}")
+        assert answer.status_code == 400 and told in answer.text

@@ -293,3 +293,10 @@ async def test_they_are_served_only_where_the_settings_name_them(clients: Client
 @pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b'"x"'])
 async def test_a_body_that_is_no_object_is_refused(api: httpx2.AsyncClient, body: bytes) -> None:
     assert "body" in await refused(await api.post("/api/users/", content=body), 422)
+
+
+async def test_an_agent_is_made_whatever_its_body_calls_new(api: httpx2.AsyncClient) -> None:
+    made = await ok(await api.post("/api/agents/", json={"name": "guide", "new": False}))
+    assert made["name"] == "guide"
+    again = await api.post("/api/agents/", json={"name": "guide", "new": False})
+    assert again.status_code == 409

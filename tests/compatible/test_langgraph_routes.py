@@ -4,6 +4,8 @@ owners.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import httpx2
@@ -12,6 +14,7 @@ import pytest
 import memoranda
 from memoranda.access.principal import Principal
 from memoranda.operations import Role
+from memoranda.wire import langgraph_store
 from tests.compatible.conftest import Clients
 from tests.engines.postgres_server import Place
 
@@ -52,6 +55,29 @@ async def namespaces(client: httpx2.AsyncClient, **asked: Any) -> list[list[str]
     assert answer.status_code == 200, answer.text
     listed: list[list[str]] = answer.json()["namespaces"]
     return listed
+
+
+@pytest.mark.parametrize(
+    "index",
+    [["{a,b}" * 16], ["{a,b}" * 200_000], ["x" * 1000] * 60, [f"{{{','.join('ab' * 400)}}}"] * 40],
+    ids=["choices", "long", "entries", "both"],
+)
+async def test_an_index_that_stands_for_too_many_paths_is_refused_before_they_are_made(
+    admin: httpx2.AsyncClient, index: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+
+    def counted(*options: list[str]) -> Iterator[tuple[str, ...]]:
+        nonlocal made
+        for parts in product(*options):
+            made += 1
+            assert made <= 60, "an index makes paths without an end"
+            yield parts
+
+    monkeypatch.setattr(langgraph_store, "product", counted)
+    body = {"namespace": ["ann"], "key": "k", "value": {}, "index": index}
+    answer = await admin.put(ITEMS, json=body)
+    assert answer.status_code == 422 and "it stands for too many paths" in answer.text
 
 
 async def test_an_item_is_stored_read_replaced_and_deleted(admin: httpx2.AsyncClient) -> None:
@@ -106,6 +132,11 @@ async def test_a_missing_item_is_null(admin: httpx2.AsyncClient) -> None:
             '{"detail":"ttl: give minutes"}',
         ),
         ({"namespace": ["a"], "key": "k", "value": {}, "ttl": -1}, 422, '{"detail":"ttl:'),
+        (
+            {"namespace": ["a"], "key": "k", "value": {}, "ttl": 10**400},
+            422,
+            '{"detail":"ttl: give minutes"}',
+        ),
         ({"namespace": ["a"], "key": "k", "value": {}, "index": True}, 422, '{"detail":"index: '),
         ({"namespace": ["a"], "key": "k", "value": {}, "index": [1]}, 422, '{"detail":"index: '),
         ([], 422, '{"detail":"body: give an object"}'),

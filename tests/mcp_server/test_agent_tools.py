@@ -10,6 +10,7 @@ import pytest
 from memoranda.errors import InvalidInput
 from memoranda.mcp_server.agent_tools import ShortIds, short
 from memoranda.mcp_server.asker import Asker, Whose
+from memoranda.secrets.modes import SecretsMode
 from tests.mcp_server.asked_tools import asking
 
 
@@ -119,6 +120,8 @@ async def test_a_short_id_that_stands_for_two_records_is_refused_with_both():
     ids = ["0190aaaa-0000-7000-8000-00001234abcd", "0190bbbb-0000-7000-8000-11111234abcd"]
 
     class Guard:
+        secrets: SecretsMode = "hide"
+
         async def call(self, verb, /, **arguments):
             assert verb == "records.list"
             records = [type("Record", (), {"id": UUID(one)}) for one in ids]

@@ -10,9 +10,10 @@ import mcp
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import Context
+from mcp.shared.exceptions import MCPError
 
 from memoranda.access.principal import Principal
-from memoranda.errors import InvalidInput
+from memoranda.errors import Busy, InvalidInput
 from memoranda.mcp_server.http_mount import McpMount, whose_of
 from memoranda.operations import Role
 from memoranda.service.app import make_app
@@ -191,3 +192,31 @@ def test_a_connection_is_about_what_its_credential_opens():
     ):
         whose_of(several, "")
     assert whose_of(several, "agent=guide").agent == "guide"
+
+
+async def test_a_prompt_about_an_owner_who_is_not_opened_says_so(book, caplog):
+    await book.remember("bob", "Bob likes coffee")
+    async with serving(book) as service, connected(service, "key-of-ann", "/mcp?owner=bob") as ann:
+        with pytest.raises(MCPError, match=r"^there is no owner bob for this credential$"):
+            await ann.client.get_prompt("what_do_you_know_about_me")
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+
+
+async def test_the_engines_own_words_are_for_the_log(book, monkeypatch, caplog):
+    async def lost(*_, **__):
+        raise Busy("postgresql://svc@10.0.0.5: connection refused")
+
+    async with serving(book) as service, connected(service, "key-of-ann") as ann:
+        for name in ("scan", "get", "apply"):
+            monkeypatch.setattr(book.engine, name, lost)
+        told = [await ann.refused("remember", content="Ann likes tea")]
+        for call in (
+            ann.client.read_resource("memoranda://memories"),
+            ann.client.get_prompt("what_do_you_know_about_me"),
+        ):
+            with pytest.raises(MCPError) as refused:
+                await call
+            told.append(str(refused.value))
+    for text in told:
+        assert "its server cannot be reached" in text and "10.0.0.5" not in text
+    assert caplog.text.count("10.0.0.5") >= 3

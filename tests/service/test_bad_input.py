@@ -253,7 +253,7 @@ async def test_a_lost_database_is_told_with_a_time_to_come_back(book, monkeypatc
 
     async with asking(book) as http:
         with monkeypatch.context() as patch:
-            for name in ("apply", "count", "scan", "facts"):
+            for name in ("apply", "count", "scan", "facts", "whereabouts"):
                 patch.setattr(book.engine, name, lost)
             for method, path, body in (
                 ("POST", MEMORIES, {"content": "x"}),

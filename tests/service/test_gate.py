@@ -268,6 +268,21 @@ async def test_no_request_makes_a_key_while_none_is_needed_and_an_admins_does_la
         assert made.status_code == 200 and made.json()["secret"]
 
 
+async def test_no_import_brings_a_key_in_while_none_is_needed_and_an_admins_does_later(book):
+    async with memoranda.open("memory://", worker=False, embed=None) as other:
+        await other.keys.create("evil", role="admin")
+        await other.remember("ann", "likes tea")
+        lines = "\n".join([line async for line in other.admin.export()])
+    doorkeeper = Doorkeeper(book, KeyCheck(book), None, lambda: 0.0)
+    async with asking(book, authenticate=doorkeeper) as http:
+        report = (await http.post("/v1/import", content=lines)).json()
+        assert "without a credential brings no key in" in str(report["errors"])
+        assert await book.keys.list() == [] and report["records"]["memory"] == 1
+        headers = bearer((await book.keys.create("boss", role="admin")).secret)
+        report = (await http.post("/v1/import", content=lines, headers=headers)).json()
+        assert report["errors"] == [] and len(await book.keys.list()) == 2
+
+
 async def test_the_log_tells_each_request_in_one_line_of_json_without_content_owners_and_secrets(
     book, log
 ):
@@ -322,3 +337,12 @@ def test_an_address_that_others_reach_needs_a_key():
         refuse_open_address(host, is_locked=True)
         with pytest.raises(InvalidInput, match="memoranda keys create"):
             refuse_open_address(host, is_locked=False)
+
+
+async def test_who_asks_if_it_is_ready_has_no_record_counted(book, monkeypatch):
+    async def facts(_):
+        raise AssertionError("all records were counted")
+
+    monkeypatch.setattr(book.engine, "facts", facts)
+    async with asking(book) as http:
+        assert (await http.get("/readyz")).text == "ok"

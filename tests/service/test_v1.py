@@ -10,6 +10,7 @@ import pytest
 import memoranda
 from memoranda.access.principal import Principal
 from memoranda.book.all_operations import OPERATIONS
+from memoranda.errors import Busy
 from memoranda.operations import Role
 from memoranda.wire.routes import match, path_of
 from tests.service.conftest import asking
@@ -149,6 +150,18 @@ async def test_a_misspelt_name_is_told_first_and_beside_it_what_is_missing(http)
     refused = problem(await http.post(f"{OWNER}/memories", json={"contents": "x"}), 422)
     assert "did you mean content?" in refused["detail"]
     assert [one["detail"] for one in refused["errors"]][1:] == ["content: it is missing"]
+
+
+async def test_outcomes_of_a_batch_have_no_words_of_the_engine(http, book, monkeypatch):
+    async def lost(*_, **__):
+        raise Busy("postgresql://svc@10.0.0.5: connection refused")
+
+    monkeypatch.setattr(book.engine, "apply", lost)
+    batch = {"statements": [{"content": "I like tea"}]}
+    answer = await http.post(f"{OWNER}/memories/batch?each=true", json=batch)
+    (outcome,) = answer.json()["outcomes"]
+    assert outcome["status"] == 503 and "10.0.0.5" not in answer.text
+    assert outcome["detail"].startswith("the book is busy, or its server cannot be reached")
 
 
 async def test_a_batch_is_stored_whole_or_not_at_all(http):

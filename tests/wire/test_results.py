@@ -367,3 +367,15 @@ def _seconds(hits: Hits) -> float:
     begun = time.perf_counter()
     to_json(hits)
     return time.perf_counter() - begun
+
+
+async def test_a_value_beyond_what_python_holds_is_refused(book: memoranda.Book) -> None:
+    kept = await book.remember("ann", "Lives in Oslo")
+    hidden: Any = to_json(await book.forgetting.hide("ann", kept.id, as_owner=True))
+    early = {**hidden["receipt"], "at": "0001-01-01T00:00:00+14:00"}
+    for change, fault in (
+        ({"receipt": early}, "must be a moment in ISO form"),
+        ({"erased_after_hours": 10**400}, "must be a smaller number"),
+    ):
+        with pytest.raises(InvalidInput, match=fault):
+            from_json("forgetting.hide", {**hidden, **change})

@@ -19,6 +19,7 @@ from memoranda.model.profiles import Agent
 from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind, Record, Trust
 from memoranda.model.service_records import CALLER, Caller
 from memoranda.operations import Operation, Role
+from memoranda.secrets.modes import SecretsMode
 
 #: Arguments of an erasure that reach beyond some records.
 _WHOLE = ("everything", "backups")
@@ -42,18 +43,15 @@ class Guard:
         self._surface = surface
         self._audit = audit
 
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which the book treats secrets."""
+        return self.book.secrets
+
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Check the rights of the principal, call the verb of this name, and return its result."""
         verb, owner, given = self._checked(name, arguments)
-        writes = self.principal.role >= Role.EDITOR
-        caller = Caller(
-            self.principal.noted_as(owner),
-            self._surface,
-            self._most_trust(owner, given),
-            writes,
-            opens_all=not self.principal.is_limited,
-        )
-        before = CALLER.set(caller)
+        before = CALLER.set(self._caller(owner, given))
         try:
             result = await self._asked(verb, given)
         finally:
@@ -71,9 +69,22 @@ class Guard:
         """Check the rights of the principal, and return the lines that the verb of this name
         yields.
         """
-        _, _, given = self._checked(name, arguments)
-        lines: AsyncIterator[str] = self._method(name)(**given)
+        _, owner, given = self._checked(name, arguments)
+        before = CALLER.set(self._caller(owner, given))
+        try:
+            lines: AsyncIterator[str] = self._method(name)(**given)
+        finally:
+            CALLER.reset(before)
         return lines
+
+    def _caller(self, owner: Owner | None, given: dict[str, Any]) -> Caller:
+        return Caller(
+            self.principal.noted_as(owner),
+            self._surface,
+            self._most_trust(owner, given),
+            writes=self.principal.role >= Role.EDITOR,
+            opens_all=not self.principal.is_limited,
+        )
 
     async def _asked(self, verb: Operation, given: dict[str, Any]) -> Any:
         if not verb.of_thread:
@@ -140,6 +151,10 @@ class Guard:
             hint = "" if verb.owner_argument == "owner" else f", or {verb.owner_argument}"
             raise NotAllowed(
                 f"{verb.name}: without an owner it is about the whole book, and needs an administrator's credential{hint}"
+            )
+        if verb.role is Role.ADMIN:
+            raise NotAllowed(
+                f"{verb.name}: it needs an administrator's credential, which names no owners, agents or groups"
             )
         is_person = self._is_person(owner)
         if given.get("as_owner") and not is_person:

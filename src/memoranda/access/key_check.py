@@ -162,7 +162,7 @@ def principal_of_key(key: Key) -> Principal:
     return Principal(
         name=key.name,
         tenant=key.owner.tenant,
-        role=limited_role(_role_of(key), owners),
+        role=limited_role(_role_of(key), owners, agents, groups, key.person),
         owners=owners,
         agents=agents,
         groups=groups,
@@ -180,11 +180,11 @@ def binding_of(kind: str, *parts: str) -> str:
     return hashlib.sha256("\0".join(("binding", kind, *parts)).encode()).hexdigest()[:32]
 
 
-def limited_role(role: Role, owners: frozenset[str] | None) -> Role:
-    """Return the role of a credential that is limited to owners: it is no admin, who may ask
-    everything of everyone.
+def limited_role(role: Role, *named: object) -> Role:
+    """Return the role of a credential that names owners, agents or groups, or None for each: one
+    that names some is no admin, who may ask everything of everyone.
     """
-    return role if owners is None else min(role, Role.EDITOR)
+    return role if all(one is None for one in named) else min(role, Role.EDITOR)
 
 
 def _role_of(key: Key) -> Role:

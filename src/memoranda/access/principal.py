@@ -9,10 +9,15 @@ from uuid import UUID
 from memoranda.model.records import Owner, OwnerKind
 from memoranda.model.service_records import LOCAL, SELF
 from memoranda.operations import Role
+from memoranda.secrets.modes import SecretsMode
 
 
 class GuardedBook(Protocol):
     """A book as somebody may use it."""
+
+    @property
+    def secrets(self) -> SecretsMode:
+        """The mode in which the book treats secrets."""
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """Call a verb."""
@@ -49,7 +54,7 @@ class Principal:
     @property
     def is_admin(self) -> bool:
         """True if it may do everything in its tenant."""
-        return self.role is Role.ADMIN and not self.is_limited
+        return self.role is Role.ADMIN and not self.is_limited and self.agents is None
 
     def noted_as(self, owner: Owner | None) -> str:
         """Return the name that lines about an owner note of this principal: a person's token has no

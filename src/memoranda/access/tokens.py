@@ -220,16 +220,18 @@ class TokenCheck:
         person = _name(claim(claims, given.token_person_claim))
         if _name(claim(claims, given.token_tenant_claim) or DEFAULT_TENANT) != self._tenant:
             raise ValueError("it is of another tenant")
-        role = self._role(claim(claims, given.token_role_claim))
         owners = claim(claims, given.token_owners_claim)
         groups = claim(claims, given.token_groups_claim)
         agents = claim(claims, given.token_agents_claim)
-        every = role is Role.ADMIN and owners is None
+        role = limited_role(
+            self._role(claim(claims, given.token_role_claim)), owners, groups, agents
+        )
+        every = role is Role.ADMIN
         opened = None if every else frozenset({person}) if owners is None else _names(owners)
         return Principal(
             name=person,
             tenant=self._tenant,
-            role=limited_role(role, opened),
+            role=role,
             owners=opened,
             agents=None if agents is None else _names(agents),
             groups=None if every else frozenset() if groups is None else _names(groups),

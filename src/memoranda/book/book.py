@@ -221,7 +221,7 @@ class BookOperations(Part[W]):
         tokens as the agent's model does; without it they are estimated. ``types`` and ``kinds``
         choose records and kinds of memories; ``time_zone`` adds the time. ``limit`` is the most
         hits and memories; without it, as many as the budget holds. The memories that are placed
-        count as used, unless ``mark_used`` is False. ``conversation=False`` leaves out the turns of
+        count as used, unless ``mark_used`` is False or a viewer asks. ``conversation=False`` leaves out the turns of
         the ``thread``, for a program that gives them to the model itself. ``vector`` is the
         query's, as ``recall`` takes it.
         """
@@ -261,7 +261,7 @@ class BookOperations(Part[W]):
         with telemetry.span("context"):
             made, placed = await self._contexts.make(party, view, finding, request)
         telemetry.count("contexts")
-        if as_flag(mark_used, "mark_used"):
+        if as_flag(mark_used, "mark_used") and CALLER.get().writes:
             self.memories.uses.note(party, view, placed)
         return made
 

@@ -4,7 +4,7 @@ episode, or by a thread's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +21,8 @@ NAMED = frozenset({RecordType.MEMORY, RecordType.EPISODE, RecordType.THREAD})
 MEMORIES = frozenset({RecordType.MEMORY})
 EPISODES = frozenset({RecordType.EPISODE})
 THREADS = frozenset({RecordType.THREAD})
+#: The most records that one call names by names of their own: each is looked up.
+_NAMES = 1000
 #: The most records that an error lists.
 _LISTED = 10
 
@@ -77,8 +79,19 @@ async def record_ids(
         values = (values,)
     if not isinstance(values, Iterable):
         raise InvalidInput(f"{field}: give ids, not {type(values).__name__}", field=field)
+    values = list(values)
+    _refuse_many_names(values, field)
     found = [await record_id(engine, owner, view, value, field, types) for value in values]
     return tuple(dict.fromkeys(found))
+
+
+def _refuse_many_names(values: Sequence[Any], field: str) -> None:
+    named = sum(map(names_a_record, values))
+    if named > _NAMES:
+        raise InvalidInput(
+            f"{field}: it has {named} names of records; at most {_NAMES} are allowed, and ids without a limit",
+            field=field,
+        )
 
 
 _TYPES = {"sources": NAMED, "supersedes": MEMORIES, "thread": THREADS}
@@ -100,6 +113,7 @@ async def with_ids(
             found[field] = await record_id(engine, owner, view, given, field, types)
         elif isinstance(given, (list, tuple)):
             found[field] = []
+            _refuse_many_names(given, field)
             for place, one in enumerate(given):
                 try:
                     id = (

@@ -199,7 +199,7 @@ async def _make_agent(on: _Call) -> Any:
     name, fields = on.given("name"), dict(on.body)
     learnt = _learnt(fields.pop("experience", None) or {})
     del fields["name"]
-    await on.guard.call("agents.put", name=name, new=True, **fields)
+    await on.guard.call("agents.put", **{**fields, "name": name, "new": True})
     for field, line in learnt:
         await on.guard.call("experience.add", agent=name, field=field, line=line)
     return await _agent(on, await on.guard.call("agents.get", name=name))

@@ -27,7 +27,6 @@ from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, Not
 from memoranda.model.items import Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Owner
-from memoranda.operations import Role
 from memoranda.wire.langgraph_store import (
     Labels,
     NamespaceOwners,
@@ -72,6 +71,8 @@ _STATUSES: Final[tuple[tuple[type[MemorandaError], int], ...]] = (
     (Erased, 410),
 )
 _SECONDS_A_MINUTE: Final = 60.0
+#: More minutes than the book keeps an item; a whole number in JSON may be too large for a float.
+_TOO_LONG: Final = 10**12
 #: The most that a page may begin after, or have.
 _FARTHEST: Final = 1_000_000
 
@@ -127,7 +128,7 @@ class _Store:
             _owner_of(guard, label),
             None,
             # Only what an administrator asks for may span owners.
-            principal.role is Role.ADMIN,
+            principal.is_admin,
         )
         agents = principal.agents
         self.who: Who = (
@@ -140,7 +141,7 @@ class _Store:
 
 def _owner_of(guard: Guard, label: int) -> OwnerOf:
     principal = guard.principal
-    if principal.role is not Role.ADMIN:
+    if not principal.is_admin:
         if principal.person is not None:
             person = principal.person
             return lambda _: person
@@ -247,7 +248,9 @@ async def _put(request: Request, store: _Store) -> Response:
     value, index, ttl = body.get("value"), body.get("index"), body.get("ttl")
     if not isinstance(value, dict):
         raise InvalidInput("value: give an object", field="value")
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float)):
+    if ttl is not None and (
+        isinstance(ttl, bool) or not isinstance(ttl, int | float) or abs(ttl) > _TOO_LONG
+    ):
         raise InvalidInput("ttl: give minutes", field="ttl")
     if index is not None and index is not False and not isinstance(index, list):
         raise InvalidInput("index: give a list of paths, or false", field="index")

@@ -455,9 +455,15 @@ async def _erase(guard: GuardedBook, user: str, ids: Sequence[UUID]) -> None:
 
 def owner_named(guard: Any, user: str) -> str | Owner:
     """Return the owner of a user's entries, or of a team's."""
-    if user.startswith(_TEAM) and len(user) > len(_TEAM):
+    if not user.startswith(_TEAM) or len(user) == len(_TEAM):
+        return user
+    try:
         return Owner(tenant=guard.book.tenant, kind=OwnerKind.GROUP, id=user[len(_TEAM) :])
-    return user
+    except ValueError:
+        raise InvalidInput(
+            "userId: a team's name has 1 to 255 characters, and no control character",
+            field="userId",
+        ) from None
 
 
 def _id(root: str, user: str) -> str:

@@ -12,6 +12,9 @@ from mcp_types import ToolAnnotations
 from memoranda.access.principal import GuardedBook
 from memoranda.compatible import user_memory_entries as entries
 from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.items import Item
+from memoranda.model.records import Record
+from memoranda.secrets.masks import formed_data, shown
 
 _WORD: Final = "CONFIRM"
 #: The most entries or records in one answer.
@@ -28,10 +31,28 @@ class UserMemoryTools:
     def _guard(self) -> GuardedBook:
         return self.guard_of_request()
 
+    def _entry(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an entry as a model may see it."""
+        pair = formed_data({entry["key"]: entry["value"]}, self._guard.secrets)
+        ((key, value),) = pair.items()
+        return {**entry, "key": key, "value": value}
+
+    def _memories(self, found: list[dict[str, Any]], **named: str) -> dict[str, Any]:
+        return {**named, "count": len(found), "memories": [self._entry(one) for one in found]}
+
+    def _record(self, record: Record) -> dict[str, Any]:
+        """Return a record as a model may see it."""
+        mode = self._guard.secrets
+        (seen,) = shown([record], mode)
+        fields = {"type": seen.type.value, **seen.model_dump(mode="json")}
+        if isinstance(seen, Item):
+            fields["value"] = formed_data(fields["value"], mode)
+        return fields
+
     async def list_user_memories(self, userId: str, limit: int = 50) -> dict[str, Any]:  # noqa: N803
         """List a user's memories; the newest is the first."""
         found = await entries.list_entries(self._guard, userId)
-        return _memories(found[: _limit(limit)], userId=userId)
+        return self._memories(found[: _limit(limit)], userId=userId)
 
     async def get_visible_memories(
         self,
@@ -46,19 +67,19 @@ class UserMemoryTools:
         found = await entries.visible_entries(
             self._guard, userId, agentId, groups, order, _limit(limit)
         )
-        return _memories(found, userId=userId, agentId=agentId)
+        return self._memories(found, userId=userId, agentId=agentId)
 
     async def search_user_memories(self, userId: str, query: str) -> dict[str, Any]:  # noqa: N803
         """Find memories of a user with a text in their key or value."""
         found = await entries.search_entries(self._guard, userId, query)
-        return _memories(found[:_MOST], userId=userId, query=query)
+        return self._memories(found[:_MOST], userId=userId, query=query)
 
     async def get_memory_by_key(self, userId: str, key: str) -> dict[str, Any]:  # noqa: N803
         """Get the memory of a user that has a key."""
         found = await entries.entry_by_key(self._guard, userId, key)
         if found is None:
             raise NotFound(f"No memory with key '{key}' found for user: {userId}")
-        return found
+        return self._entry(found)
 
     async def count_user_memories(self, userId: str) -> dict[str, Any]:  # noqa: N803
         """Count the memories of a user."""
@@ -124,7 +145,7 @@ class UserMemoryTools:
         page = await self._guard.call(
             "records.list", owner=userId, as_owner=True, cursor=cursor or None, limit=_MOST
         )
-        records = [{"type": one.type.value, **one.model_dump(mode="json")} for one in page.records]
+        records = [self._record(one) for one in page.records]
         return {"userId": userId, "records": records, "cursor": page.cursor}
 
 
@@ -150,10 +171,6 @@ USER_MEMORY_ANNOTATIONS: Final = {
     "delete_user_data": _ERASES,
     "export_user_data": _READS,
 }
-
-
-def _memories(found: list[dict[str, Any]], **named: str) -> dict[str, Any]:
-    return {**named, "count": len(found), "memories": found}
 
 
 def _limit(limit: int) -> int:

@@ -111,18 +111,20 @@ class KnownFacts:
 
     async def profile(self) -> str:
         """Return the profile of the owner, as JSON: the fields of each schema, as contexts show them."""
-        about = await self.asking().call("about", limit=1)
+        asker = self.asking()
+        about = await asker.call("about", limit=1)
         shown: dict[str, dict[str, Any]] = {}
-        for (schema, key), document in merged(about.profile).items():
+        for (schema, key), document in merged(asker.shown(about.profile)).items():
             shown.setdefault(schema, {})[key] = document.body[key]
         return json.dumps(shown, ensure_ascii=False, default=str)
 
     async def memories(self) -> str:
         """Return the newest memories of the owner, a line each."""
-        about = await self.asking().call("about", limit=_MEMORIES)
+        asker = self.asking()
+        about = await asker.call("about", limit=_MEMORIES)
         lines = [
-            f"- [{kind_of(one.memory)}] {one_line(one.memory.passage_text())}"
-            for one in about.memories
+            f"- [{kind_of(one)}] {one_line(one.passage_text())}"
+            for one in asker.shown(known.memory for known in about.memories)
         ]
         left = about.total - len(lines)
         lines += [f"… and {left} older ones; the tool recall finds them"] if left > 0 else []
@@ -288,12 +290,13 @@ class AgentTools:
         """Show where a memory comes from: its sources, quoted, and its changes."""
         asker = self.asking()
         told = await asker.call("why", id=await self.ids.resolved(asker, id), limit=_SOURCES)
-        sources = [_source(one) for one in told.sources[:_SOURCES]]
+        (record,) = asker.shown([told.record])
+        sources = [_source(one, asker.shown_text(one.quote)) for one in told.sources[:_SOURCES]]
         changes = [f"{one.at:%Y-%m-%d %H:%M} {one.verb}" for one in told.history[-_CHANGES:]]
-        status = str(getattr(told.record, "status", "active"))
+        status = str(getattr(record, "status", "active"))
         return {
-            "text": _text(told.record),
-            "kind": kind_of(told.record),
+            "text": _text(record),
+            "kind": kind_of(record),
             "status": status,
             "sources": sources,
             "changes": changes,
@@ -355,8 +358,8 @@ def _excerpt(hit: Hit) -> str:
     return one_line(f"{speaker}: {hit.excerpt}" if speaker else hit.excerpt.text)
 
 
-def _source(source: Source) -> str:
-    text = one_line(source.quote)
+def _source(source: Source, quote: str) -> str:
+    text = one_line(quote)
     shown = text if len(text) <= _QUOTE else text[:_QUOTE] + "…"
     return f"{source.at:%Y-%m-%d} {one_line(source.by)}: {shown}"
 

@@ -4,12 +4,15 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from memoranda.access.principal import GuardedBook
-from memoranda.model.records import Audience
+from memoranda.model.records import Audience, Record
+from memoranda.secrets.masks import formed_data, shown
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,15 @@ class Asker:
         return await self.guard.call(
             verb, owner=whose.owner, agent=whose.agent, groups=whose.groups, **arguments
         )
+
+    def shown(self, records: Iterable[R]) -> list[R]:
+        """Return records as a model may see them."""
+        return shown(records, self.guard.secrets, native=False)
+
+    def shown_text(self, text: str) -> str:
+        """Return a text as a model may see it."""
+        made: str = formed_data(text, self.guard.secrets)
+        return made
 
 
 #: Returns the asker of the request that is being answered.

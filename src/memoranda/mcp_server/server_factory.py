@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from difflib import get_close_matches
 from importlib.metadata import version
@@ -14,11 +15,12 @@ from typing import Any, Final, ParamSpec, TypeVar
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.tools.base import Tool
-from mcp_types import ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, ToolAnnotations
 from pydantic import ValidationError
 
 from memoranda.compatible.user_memory_tools import USER_MEMORY_ANNOTATIONS, UserMemoryTools
-from memoranda.errors import MemorandaError
+from memoranda.errors import MemorandaError, StorageError
 from memoranda.mcp_server.agent_tools import (
     ADMIN_ANNOTATIONS,
     ANNOTATIONS,
@@ -27,6 +29,7 @@ from memoranda.mcp_server.agent_tools import (
     KnownFacts,
 )
 from memoranda.mcp_server.asker import Asker, Asking
+from memoranda.wire.problems import told_outside
 
 #: The most characters of an argument that a refusal quotes.
 _QUOTED: Final = 60
@@ -37,6 +40,7 @@ _USUAL: Final = tuple(
     "statement=content fact=content type=kind category=kind supersedes=replaces memory_id=id memoryId=entryId id=entryId "
     "top_k=limit max_results=limit count=limit max_tokens=budget tokens=budget".split()
 )
+_log = logging.getLogger("memoranda.mcp_server")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -78,7 +82,9 @@ def make_server(
     server.resource("memoranda://memories", name="memories", mime_type="text/plain")(
         _refused_as(ResourceError, known.memories)
     )
-    server.prompt("what_do_you_know_about_me", title="What do you know about me?")(known.question)
+    server.prompt("what_do_you_know_about_me", title="What do you know about me?")(
+        _refused_as(functools.partial(MCPError, INTERNAL_ERROR), known.question)
+    )
     return server
 
 
@@ -153,7 +159,7 @@ def _without_titles(schema: Any, *, names: bool = False) -> Any:
 
 
 def _refused_as(
-    error: type[Exception], work: Callable[P, Awaitable[R]]
+    error: Callable[[str], Exception], work: Callable[P, Awaitable[R]]
 ) -> Callable[P, Awaitable[R]]:
     """Return the same function; the book's refusals become answers that the model reads."""
 
@@ -162,6 +168,8 @@ def _refused_as(
         try:
             return await work(*given, **named)
         except MemorandaError as exc:
-            raise error(str(exc)) from exc
+            if isinstance(exc, StorageError):
+                _log.warning("%s: %s", work.__name__, exc)
+            raise error(told_outside(exc)) from exc
 
     return told

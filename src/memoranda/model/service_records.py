@@ -37,6 +37,18 @@ class Caller(NamedTuple):
     #: False if it opens some users or groups only.
     opens_all: bool = True
 
+    @property
+    def holds_book(self) -> bool:
+        """True if it is a program that holds the book itself, with every tenant in it."""
+        return self.surface == LIBRARY.surface
+
+    @property
+    def makes_keys(self) -> bool:
+        """False for who reached a service without a credential, and could lock everybody else
+        out.
+        """
+        return self.holds_book or self.name != LOCAL
+
 
 #: A program that holds the book itself.
 LIBRARY = Caller(LOCAL, "library")

@@ -115,9 +115,7 @@ def masked_data(value: Any, name: str = "") -> Any:
 
 
 def formed_data(value: Any, mode: SecretsMode) -> Any:
-    """Return a text or JSON that was formed with masks in place of secrets, unless the settings
-    keep those.
-    """
+    """Return a text or JSON with masks in place of secrets, unless the settings keep those."""
     return value if mode == "keep" else masked_data(value)
 
 

@@ -9,25 +9,11 @@ from typing import Any
 from fastapi.responses import Response
 from pydantic_core import to_json
 
-from memoranda.errors import (
-    Busy,
-    MemorandaError,
-    ModelDown,
-    OutcomeUnknown,
-    StorageError,
-    StorageFull,
-)
-from memoranda.wire.problems import PROBLEM, problem, problem_of
+from memoranda.errors import MemorandaError, ModelDown, StorageError
+from memoranda.wire.problems import PROBLEM, problem, problem_of, told_outside
 
 #: Seconds after which a request that found the book busy or lost is worth repeating.
 _AGAIN = 1
-#: What is said of an engine's errors.
-_SAID: dict[type[StorageError], str] = {
-    Busy: "the book is busy, or its server cannot be reached: ask again in a moment",
-    OutcomeUnknown: "it is unknown whether this was stored: send it again with the same Idempotency-Key",
-    StorageFull: "there is no room for this, and nothing was stored: make room, and send it again",
-}
-_NOT_NOW = "the book cannot be used now"
 
 _log = logging.getLogger("memoranda.service")
 
@@ -65,18 +51,22 @@ def problem_answer(
     )
 
 
+def error_document(error: MemorandaError, request: str) -> dict[str, Any]:
+    """Return what a caller is told of an error; the log has the engine's own words."""
+    document = problem_of(error, request)
+    if isinstance(error, StorageError):
+        _log.warning("request %s: %s", request, error)
+        document["detail"] = f"{told_outside(error)}; the service's log has more under {request}"
+    return document
+
+
 def error_answer(error: MemorandaError, request: str) -> Response:
     """Return the answer to a request that the book refused."""
-    document = problem_of(error, request)
+    document = error_document(error, request)
     headers = {}
     if document["status"] in (429, 503):
         pause = error.retry_after if isinstance(error, ModelDown) else None
         headers["Retry-After"] = str(max(_AGAIN, round(pause or _AGAIN)))
-    if isinstance(error, StorageError):
-        # What an engine says names files and servers of this machine: it is for the log.
-        _log.warning("request %s: %s", request, error)
-        said = next((said for kind, said in _SAID.items() if isinstance(error, kind)), _NOT_NOW)
-        document["detail"] = f"{said}; the service's log has more under {request}"
     return problem_answer(document, headers)
 
 

@@ -21,7 +21,7 @@ from memoranda.errors import InvalidInput, MemorandaError, NotAllowed, Stale
 from memoranda.model.query import Hits
 from memoranda.model.records import Owner, OwnerKind, Record
 from memoranda.operations import Operation
-from memoranda.service.answers import Refused, problem_answer
+from memoranda.service.answers import Refused, error_document, problem_answer
 from memoranda.wire.problems import ABSENT, TITLES, problem_of
 from memoranda.wire.results import compact_hits, gives_hits
 from memoranda.wire.results import from_json as result_from_json
@@ -309,7 +309,7 @@ async def _each(request: Request, guard: Guard, verb: Operation, given: dict[str
             done = await guard.call(verb.name, **given, **operation, **{word: [item]})
             outcomes.append({"status": 200, "result": result_to_json(done)})
         except MemorandaError as exc:
-            outcomes.append(problem_of(exc, request.state.request_id))
+            outcomes.append(error_document(exc, request.state.request_id))
     return json_answer({"outcomes": outcomes})
 
 

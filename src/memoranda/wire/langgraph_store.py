@@ -8,11 +8,12 @@ import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
+from math import prod
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from memoranda.book.input import Who, owner_named
 from memoranda.errors import InvalidInput, NotAllowed
-from memoranda.model.items import Item
+from memoranda.model.items import ITEM_NAME_LENGTH, PATHS, Item
 from memoranda.model.query import Hit
 from memoranda.model.records import Audience, Owner
 from memoranda.model.values import text_fault
@@ -22,6 +23,8 @@ _OPERATORS = {"$eq": "eq", "$ne": "ne", "$gt": "gt", "$gte": "gte", "$lt": "lt",
 #: A key as a path can name it; dots step into objects.
 _KEY = re.compile(r"[^.\[\]'\"()$\s\x00-\x1f]+(?:\.[^.\[\]'\"()$\s\x00-\x1f]+)*")
 _CHOICE = re.compile(r"\{([^{}]*)\}")
+#: The most characters of all paths of an item, as many as the longest ones that it may have.
+_CHARACTERS = PATHS * ITEM_NAME_LENGTH
 
 
 class NothingMeets(Exception):
@@ -96,20 +99,30 @@ def paths_of(index: Sequence[str]) -> list[str]:
     """Return field paths of LangGraph as the book writes them: ``a.*`` becomes ``a[*]``, and
     ``{a,b.c}`` two paths.
     """
-    paths: list[str] = []
+    paths: dict[str, None] = {}
+    left = _CHARACTERS
     for given in index:
         if not isinstance(given, str):
             raise InvalidInput(f"index: give the paths as texts, not {given!r}", field="index")
-        pieces = _CHOICE.split(given or "$")
-        options = [
-            [name.strip() for name in piece.split(",")] if number % 2 else [piece]
-            for number, piece in enumerate(pieces)
-        ]
+        text = given or "$"
+        # Paths are counted before they are made; a text that is too long has too many anyhow.
+        options = _options(text[: left + 1])
+        left -= len(text) * prod(map(len, options))
+        if left < 0:
+            raise InvalidInput(
+                f"index: it stands for too many paths; give at most {PATHS}", field="index"
+            )
         for parts in product(*options):
-            path = re.sub(r"(^|\.)\*(?=$|[.\[])", "[*]", "".join(parts))
-            if path not in paths:
-                paths.append(path)
-    return paths
+            paths[re.sub(r"(^|\.)\*(?=$|[.\[])", "[*]", "".join(parts))] = None
+    return list(paths)
+
+
+def _options(path: str) -> list[list[str]]:
+    """Return the pieces of a path of LangGraph, and of each the texts that it may be."""
+    return [
+        [name.strip() for name in piece.split(",")] if number % 2 else [piece]
+        for number, piece in enumerate(_CHOICE.split(path))
+    ]
 
 
 Labels: TypeAlias = tuple[str, ...]

@@ -9,6 +9,7 @@ from typing import Any
 
 from memoranda import errors as tree
 from memoranda.errors import (
+    Busy,
     Conflict,
     EmbedderDown,
     EmbeddingFailed,
@@ -22,6 +23,7 @@ from memoranda.errors import (
     ModelRefused,
     NotAllowed,
     NotFound,
+    OutcomeUnknown,
     ReadOnly,
     StorageError,
     StorageFull,
@@ -71,6 +73,13 @@ TITLES = {
     503: "The book cannot be used now",
     507: "There is no room left",
 }
+#: What is said of an engine's errors.
+_SAID: dict[type[StorageError], str] = {
+    Busy: "the book is busy, or its server cannot be reached: ask again in a moment",
+    OutcomeUnknown: "it is unknown whether this was stored: send it again with the same Idempotency-Key",
+    StorageFull: "there is no room for this, and nothing was stored: make room, and send it again",
+}
+_NOT_NOW = "the book cannot be used now"
 _BY_NAME: dict[str, type[MemorandaError]] = {
     name: kind
     for name, kind in vars(tree).items()
@@ -81,6 +90,15 @@ _BY_NAME: dict[str, type[MemorandaError]] = {
 def status_of(error: MemorandaError) -> int:
     """Return the HTTP status of an error."""
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+
+
+def told_outside(error: MemorandaError) -> str:
+    """Return the words of an error for callers from outside: an engine's own name files and servers
+    of this machine, and are for the log.
+    """
+    if not isinstance(error, StorageError):
+        return str(error)
+    return next((said for kind, said in _SAID.items() if isinstance(error, kind)), _NOT_NOW)
 
 
 def problem(status: int, detail: str, *, code: str, request: str, **more: Any) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def parsed(make: Callable[[str], Any], wanted: str) -> Callable[[Any], Any]:
             raise wrong(wanted, given)
         try:
             return make(given)
-        except (ValueError, InvalidOperation):
+        except (ValueError, InvalidOperation, OverflowError):
             raise Malformed("", f"must be {wanted}") from None
 
     return read
@@ -106,6 +106,15 @@ def same(given: Any) -> Any:
 
 
 _READ_NUMBER = reader((int, float), "a number")
+
+
+def _number(given: Any) -> float:
+    try:
+        return float(_READ_NUMBER(given))
+    except OverflowError:
+        raise Malformed("", "must be a smaller number") from None
+
+
 MOMENT: Final = Form(
     _moment_text,
     parsed(_moment, "a moment in ISO form"),
@@ -118,7 +127,7 @@ SCALARS: Final[dict[Any, Form]] = {
     str: Form(None, reader(str, "a text"), simple_schema("string")),
     bool: Form(None, reader(bool, "true or false"), simple_schema("boolean")),
     int: Form(None, reader(int, "a whole number"), simple_schema("integer")),
-    float: Form(None, lambda given: float(_READ_NUMBER(given)), simple_schema("number")),
+    float: Form(None, _number, simple_schema("number")),
     Decimal: Form(
         "{:f}".format,
         parsed(Decimal, "a number as text"),

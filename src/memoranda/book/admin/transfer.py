@@ -183,10 +183,17 @@ class Transfer:
         self._forming = forming
 
     async def export(
-        self, owner: Owner | None = None, *, masked: bool = False, everything: bool = False
+        self,
+        owner: Owner | None = None,
+        *,
+        masked: bool = False,
+        everything: bool = False,
+        holds_book: bool = True,
     ) -> AsyncIterator[str]:
         """Yield a book, or one owner's part of it, as JSON Lines; if it is ``masked``, for people
         to read only.
+
+        Without ``holds_book`` a book that other tenants share comes without its own line.
         """
         if owner is not None and owner.tenant != self._tenant:
             raise NotAllowed(
@@ -197,8 +204,9 @@ class Transfer:
         yield json.dumps(
             {**head, **(FOR_READING if masked else {"key": export_format.key_name(secret)})}
         )
-        if owner is None and not masked:
-            yield json.dumps(export_format.book_line(await self._book()), ensure_ascii=False)
+        book = None if owner is not None or masked else await self._book(shared=holds_book)
+        if book is not None:
+            yield json.dumps(export_format.book_line(book), ensure_ascii=False)
         exported = 0
         for party in [owner] if owner is not None else await self._engine.owners(self._tenant):
             found = await self._engine.about_owner(party) if everything else None
@@ -210,7 +218,7 @@ class Transfer:
                     await self._engine.restriction(party) if found is None else found.restriction
                 )
                 for line in self._part_lines(
-                    whole, limit, secret, private=owner is None, masked=masked
+                    whole, limit, secret, private=book is not None, masked=masked
                 ):
                     yield line
             if found is not None:
@@ -242,14 +250,20 @@ class Transfer:
             digest = export_format.line_digest(secret, era, json.loads(json.dumps(line)))
             yield json.dumps({**line, export_format.DIGEST: digest}, ensure_ascii=False)
 
-    async def _book(self) -> export_format.BookDump:
+    async def _book(self, *, shared: bool) -> export_format.BookDump | None:
         """Return what belongs to no owner: the key of the digests, ended eras (lives of erased
         owners), and tombstones.
+
+        They are of all tenants, and none of them says of which: unless it may be ``shared``, it is
+        None where the book has another tenant.
         """
         engine, ended = self._engine, []
         async for page in pages(lambda after: engine.eras(after, PAGE), lambda era: era):
             for era in page:
                 frame = await engine.frame(era)
+                names = None if frame is None else frame.names
+                if not shared and names is not None and names[0] != self._tenant:
+                    return None
                 if frame is not None and frame.erased_at is not None:
                     entries = [piece async for piece in self._pieces(PieceKind.ENTRY, era)]
                     keys = [(e.operation, e.request) for e in entries if isinstance(e, EntryPiece)]
@@ -424,6 +438,10 @@ class _Intake:
                 )
             self.owners.add(owner)
             dump = export_format.parse(owner, part.lines)
+            if not CALLER.get().makes_keys and RecordType.KEY.value in dump.counts():
+                raise NotAllowed(
+                    "a request without a credential brings no key in; import the file beside the book: memoranda import FILE"
+                )
             secret = (await self._engine.whereabouts()).secret
             if self._is_changed(part, str(dump.era), secret):
                 return

@@ -37,7 +37,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.language_models import Spent, SpentFilter
 from memoranda.model.ledger import Scrubbed
 from memoranda.model.query import BookFacts, Filter, Findings, Page, Scan
@@ -146,12 +146,12 @@ class Admin(Part[W]):
 
     @offer(Role.ADMIN, "GET /v1/facts", command="doctor", title="read_facts")
     async def facts(self, *, whole: bool = False) -> BookFacts:
-        """Return facts about this book's tenant, or with ``whole``, which is for operators, about
+        """Return facts about this book's tenant, or with ``whole``, which no service answers, about
         all tenants.
 
         ``details["vectors"]`` says how many passages have a vector, and of which model.
         """
-        found = await self._engine.facts(None if whole else self._tenant)
+        found = await self._engine.facts(_tenant_of(whole, self._tenant))
         return await self._services.embeddings.facts(found, whole=whole)
 
     @offer(Role.VIEWER, "GET /v1/usage", command="usage", title="read_usage")
@@ -187,7 +187,8 @@ class Admin(Part[W]):
         """Yield the lines of an export of the book, or of one owner.
 
         With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be
-        imported. With ``everything`` the export of one owner also tells what is stored elsewhere
+        imported. What was erased is in the export of a book; not where a service exports a book
+        with other tenants, whose erased owners nobody can tell apart. With ``everything`` the export of one owner also tells what is stored elsewhere
         about them: records of agents and keys, a restriction, who read their data, usage of models,
         and when something was erased. An import skips these lines.
         """
@@ -197,7 +198,10 @@ class Admin(Part[W]):
             raise InvalidInput(
                 "everything: name the owner whom the export is about", field="everything"
             )
-        return self.transfer.export(party, masked=as_flag(masked, "masked"), everything=whole)
+        hidden = as_flag(masked, "masked")
+        # Now: whoever reads the lines later may call in another's name.
+        holds_book = CALLER.get().holds_book
+        return self.transfer.export(party, masked=hidden, everything=whole, holds_book=holds_book)
 
     @offer(Role.ADMIN, "POST /v1/import", command="import", title="import_lines")
     async def import_(
@@ -255,9 +259,9 @@ class Admin(Part[W]):
         """Compare every record of this book's tenant with the ledger, check all tables, and return
         the findings.
 
-        With ``whole``, which is for operators, verify the records of all tenants.
+        With ``whole``, which no service answers, verify the records of all tenants.
         """
-        return await self._engine.verify(progress, None if whole else self._tenant)
+        return await self._engine.verify(progress, _tenant_of(whole, self._tenant))
 
     @offer(Role.ADMIN, "POST /v1/scrub", command="forget")
     async def scrub(self) -> Scrubbed:
@@ -361,6 +365,13 @@ def _place_of(cursor: str | None) -> tuple[_Place, str | None]:
             "cursor: it was not returned by a page; begin without a cursor", field="cursor"
         ) from None
     return (kind, id), inner
+
+
+def _tenant_of(whole: bool, tenant: str) -> str | None:
+    """Return the tenant that a call is about; None for all of them, for who holds the book."""
+    if whole and not CALLER.get().holds_book:
+        raise NotAllowed("whole: a service answers for its own tenant only; leave it out")
+    return None if whole else tenant
 
 
 def _as_spent_filter(owner: Owner | None, agent: Any, since: Any, until: Any) -> SpentFilter:

@@ -40,6 +40,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import Owner, View
 from memoranda.model.redactions import Redaction, Traces
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import Span, new_id
 from memoranda.operations import Part, Role, W, offer
 from memoranda.storage.decide.redaction import Redactable, texts_of
@@ -92,9 +93,11 @@ class Forgetting(Part[W]):
 
         With ``ask_model`` a language model is asked whether the newest records that share a word or
         a topic with the fact tell it in other words; its findings are ``listed``. ``asking`` says
-        beforehand what that costs.
+        beforehand what that costs. A viewer may not ask it.
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
+        if as_flag(ask_model, "ask_model") and not CALLER.get().writes:
+            raise NotAllowed("ask_model: it costs money, and needs the role editor; leave it out")
         if [id, about, key].count(None) != 2:
             raise InvalidInput(
                 "id: give the id of a memory, or words by about='…', or its key=", field="id"
@@ -114,9 +117,7 @@ class Forgetting(Part[W]):
                     f"id: this view sees no memory {named[0]}; find_traces looks for the fact that a memory states"
                 )
         goes = await self._earlier(party, view, id is None, earlier, keep)
-        extent = Extent(
-            "fact", as_names(take, "take"), *goes, as_flag(ask_model, "ask_model"), True
-        )
+        extent = Extent("fact", as_names(take, "take"), *goes, ask_model, True)
         found, _ = await self._planning.planned(party, view, named, extent, strict=False)
         return found if asked is None else replace(found, scores=asked.scores)
 
@@ -335,7 +336,8 @@ class Forgetting(Part[W]):
             if since is None:
                 found, target = await self._planning.planned(party, view, wanted, Extent())
             else:
-                found = await told_since(self._services.engine, party, view, since)
+                limits = await self._services.forming.of_agents.limits(view.agent)
+                found = await told_since(self._services.engine, party, view, since, limits)
                 if not found.spans:
                     return Hidden(since.receipt, found, hours)
                 target = Target(party, view, as_actor(view), redactions=found.redactions)

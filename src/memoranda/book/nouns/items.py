@@ -47,6 +47,7 @@ from memoranda.model.items import (
 from memoranda.model.ledger import Receipt
 from memoranda.model.query import Filter, Hits
 from memoranda.model.records import WIDEST_FIRST, Audience, Owner, RecordType, Trust, View, those_of
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Lists
@@ -279,7 +280,7 @@ class Items(RecordVerbs, Part[W]):
     ) -> Item | None:
         """Return the named item, or None.
 
-        With ``renew`` its time, if it has one, begins anew.
+        With ``renew`` its time, if it has one, begins anew; a viewer's read renews nothing.
         """
         return (await self.get_many(owner, [(namespace, name)], renew=renew, **who))[0]
 
@@ -297,7 +298,7 @@ class Items(RecordVerbs, Part[W]):
         """
         party, view = owner_named(owner, self._services.tenant), as_view(who)
         found = await self._named(party, view, list(names))
-        if as_flag(renew, "renew"):
+        if as_flag(renew, "renew") and CALLER.get().writes:
             await self.renew(party, [one for one in found if one is not None], view)
         return found
 

@@ -5,13 +5,15 @@ threads.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from memoranda.book.input import as_id, as_limit, as_text
 from memoranda.book.own_work import OwnWork
 from memoranda.book.services import Services
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.model.changes import Job, JobState
+from memoranda.model.changes import MOST_JOBS, Job, JobState
+from memoranda.model.service_records import CALLER
 from memoranda.model.values import utc_now
 from memoranda.operations import Part, Role, W, offer
 
@@ -23,6 +25,7 @@ class Jobs(Part[W]):
 
     def __init__(self, services: Services, own_work: OwnWork) -> None:
         self._engine = services.engine
+        self._tenant = services.tenant
         self._own_work = own_work
         self._who_forms = services.who_forms
 
@@ -31,18 +34,39 @@ class Jobs(Part[W]):
         """Return jobs, those that are due the longest first; ``state`` is waiting, leased or
         dead.
         """
-        return await self._engine.jobs(_as_state(state), as_limit(limit))
+        chosen, most = _as_state(state), as_limit(limit)
+        if CALLER.get().holds_book:
+            return await self._engine.jobs(chosen, most)
+        return (await self._of_tenant(chosen))[:most]
+
+    async def _of_tenant(self, state: JobState | None) -> Sequence[Job]:
+        """Return the tenant's jobs, and those of the book's own upkeep without the records that
+        they name, which may be another tenant's.
+        """
+        return [
+            job if job.owner is not None else replace(job, payload={}, records=())
+            for job in await self._engine.jobs(state, MOST_JOBS)
+            if job.owner is None or job.owner.tenant == self._tenant
+        ]
+
+    async def _is_reached(self, id: UUID) -> bool:
+        """True unless a caller from outside names another tenant's job."""
+        if CALLER.get().holds_book:
+            return True
+        return any(job.id == id for job in await self._of_tenant(None))
 
     @offer(Role.ADMIN, "POST /v1/jobs/{id}/retry", command="jobs retry")
     async def retry(self, id: UUID | str) -> None:
         """Make a dead or waiting job due now, and count its attempts from zero."""
-        if not await self._engine.replay(as_id(id), (self._engine.clock or utc_now)()):
+        job, now = as_id(id), (self._engine.clock or utc_now)()
+        if not (await self._is_reached(job) and await self._engine.replay(job, now)):
             raise NotFound(f"there is no dead or waiting job {id}; see: memoranda jobs list")
 
     @offer(Role.ADMIN, "DELETE /v1/jobs/{id}", final=True, command="jobs drop")
     async def drop(self, id: UUID | str) -> None:
         """Delete a dead job; its work will not be done."""
-        if not await self._engine.drop(as_id(id)):
+        job = as_id(id)
+        if not (await self._is_reached(job) and await self._engine.drop(job)):
             raise NotFound(f"there is no dead job {id}; see: memoranda jobs list --state dead")
 
     @offer(Role.ADMIN, "POST /v1/jobs/run", command="jobs run")
