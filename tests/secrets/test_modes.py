@@ -187,3 +187,24 @@ async def test_a_window_with_masks_stays_within_its_budget(book: memoranda.Book)
     assert window.tokens <= 200
     counted = await thread.window(200, count=len)
     assert sum(len(message.content) + 4 for message in counted.messages) == counted.tokens <= 200
+
+
+async def test_items_are_masked_for_models_whole_for_programs_and_never_stored_with_mask(
+    tmp_path: Path,
+) -> None:
+    value = {"note": f"My card is {CARD}", "wifi": {"password": PASSWORD}}
+    for mode in ("hide", "mask"):
+        path = tmp_path / f"{mode}.db"
+        async with memoranda.open(path, embed=None, worker=False, secrets=mode) as book:
+            await book.items.put("ana", ["notes"], "card", value)
+            await book.items.put("ana", ["notes"], "password", PASSWORD)
+            (hit,) = await book.recall("ana", "my card note", types="item")
+            assert CARD not in str(hit.record) and "[hidden: card number]" in str(hit.record)
+            (found,) = await book.items.search("ana", "my card note")
+            read = await book.items.get("ana", ["notes"], "card")
+            assert read is not None and found.record == read
+            assert (read.value == value) is (mode == "hide")
+            masked = [line async for line in book.admin.export("ana", masked=True)]
+            assert not any(CARD in line or PASSWORD in line for line in masked)
+    written = b"".join(one.read_bytes() for one in tmp_path.glob("mask.db*"))
+    assert CARD.encode() not in written and PASSWORD.encode() not in written

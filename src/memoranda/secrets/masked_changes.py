@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from memoranda.model import changes as c
+from memoranda.model.items import PutItem
 from memoranda.model.messages import KeepTaskSummary, SummariseThread
 from memoranda.secrets.masks import (
     masked,
@@ -43,6 +44,7 @@ _FIELDS: Final[Mapping[type[Any], Mapping[str, _Field]]] = {
     c.PatchProfile: {"set": masked_data, "again": masked_data},
     c.AddExperience: {"line": _record},
     c.Import: {"record": _record},
+    PutItem: {"item": _record},
 }
 
 

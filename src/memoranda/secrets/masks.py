@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from memoranda.first_use import expression
 from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.items import Item
 from memoranda.model.memories import Cited, Memory
 from memoranda.model.messages import (
     Episode,
@@ -182,6 +183,7 @@ _FIELDS: Final[Mapping[type[Record], Mapping[str, _Field]]] = {
         "title": masked, "state": masked_data, "result": masked_data, "summary": masked, "task_summary": masked_summary, "tags": _tags
     },
     ProfileDocument: {"body": masked_data},
+    Item: {"value": masked_data},
     ExperienceLine: {"line": masked, "reason": masked},
 }  # fmt: skip
 
@@ -201,6 +203,9 @@ def masked_record(record: R, *, native: bool = True) -> R:
     if isinstance(record, Memory) and record.key and "content" not in changed:
         shown = masked_value(record.key, record.content)
         changed |= {} if shown == record.content else {"content": shown}
+    if isinstance(record, Item) and isinstance(record.value, str) and not changed:
+        shown = masked_value(record.name, record.value)
+        changed = {} if shown == record.value else {"value": shown}
     return record.changed(**changed) if changed else record
 
 

@@ -5,6 +5,7 @@ namespaces.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import takewhile
@@ -51,6 +52,7 @@ from memoranda.model.service_records import CALLER
 from memoranda.model.values import new_id, refused
 from memoranda.operations import Part, Role, W, no_offer, offer
 from memoranda.ports import Lists
+from memoranda.secrets.masks import MASK
 
 #: The paths that an item is found by: None for all of its text, False for none.
 Index: TypeAlias = Sequence[str] | Literal[False] | None
@@ -337,12 +339,19 @@ class Items(RecordVerbs, Part[W]):
         **who: Unpack[Who],
     ) -> Hits:
         """Return the items in a namespace and below it that best answer a query, as ``recall``
-        finds them.
+        finds them, and whole as ``get`` does.
         """
         chosen: Conditions = {**(only or {}), "namespace": namespace}
-        return await self._recall(
+        found = await self._recall(
             owner, query, types="item", only=chosen, limit=limit, offset=offset, mode=mode, **who
         )
+        # A program may store what it read, so it gets no mask in place of what is stored.
+        ids = [hit.record.id for hit in found if MASK.search(str(getattr(hit.record, "value", "")))]
+        if ids:
+            party, view = owner_named(owner, self._services.tenant), as_view(who)
+            whole = await self._services.engine.get(party, view, ids)
+            found[:] = [replace(hit, record=whole.get(hit.record.id, hit.record)) for hit in found]
+        return found
 
     @offer(Role.VIEWER, "GET /item-count")
     async def count(
