@@ -221,9 +221,9 @@ class BookOperations(Part[W]):
         tokens as the agent's model does; without it they are estimated. ``types`` and ``kinds``
         choose records and kinds of memories; ``time_zone`` adds the time. ``limit`` is the most
         hits and memories; without it, as many as the budget holds. The memories that are placed
-        count as used, unless ``mark_used`` is False or a viewer asks. ``conversation=False`` leaves out the turns of
-        the ``thread``, for a program that gives them to the model itself. ``vector`` is the
-        query's, as ``recall`` takes it.
+        count as used, unless ``mark_used`` is False or a viewer asks. ``conversation=False`` leaves
+        out the turns of the ``thread``, for a program that gives them to the model itself.
+        ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = owner_named(owner, self.tenant), as_view(who)
         if query is None and vector is not None:

@@ -12,7 +12,6 @@ from mcp_types import ToolAnnotations
 from memoranda.access.principal import GuardedBook
 from memoranda.compatible import user_memory_entries as entries
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.model.items import Item
 from memoranda.model.records import Record
 from memoranda.secrets.masks import formed_data, shown
 
@@ -42,12 +41,8 @@ class UserMemoryTools:
 
     def _record(self, record: Record) -> dict[str, Any]:
         """Return a record as a model may see it."""
-        mode = self._guard.secrets
-        (seen,) = shown([record], mode)
-        fields = {"type": seen.type.value, **seen.model_dump(mode="json")}
-        if isinstance(seen, Item):
-            fields["value"] = formed_data(fields["value"], mode)
-        return fields
+        (seen,) = shown([record], self._guard.secrets)
+        return {"type": seen.type.value, **seen.model_dump(mode="json")}
 
     async def list_user_memories(self, userId: str, limit: int = 50) -> dict[str, Any]:  # noqa: N803
         """List a user's memories; the newest is the first."""
