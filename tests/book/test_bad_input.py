@@ -97,10 +97,12 @@ async def test_a_message_without_a_role_is_told_what_is_missing(book: memoranda.
 
 
 async def test_an_unknown_type_is_named_with_the_nearest_one(book: memoranda.Book) -> None:
-    with pytest.raises(InvalidInput, match="no type 'memories'; did you mean memory") as refused:
+    with pytest.raises(
+        InvalidInput, match="memories: there is no such type; did you mean memory"
+    ) as refused:
         await book.recall("ana", "tea", types=["message", "memories"])
     assert refused.value.field == "types"
-    with pytest.raises(InvalidInput, match="no type 'x'; the types are thread, message"):
+    with pytest.raises(InvalidInput, match="x: there is no such type; give thread, message"):
         await book.recall("ana", "tea", types="x")
 
 

@@ -116,6 +116,15 @@ class Written:
     touching: list[Change] = field(default_factory=list)
 
 
+async def _dispute(pen: Pen, at_a: Pen) -> tuple[UUID, UUID]:
+    """Write a statement that no agent may replace, and one that an agent says against it."""
+    how: dict[str, Any] = {"key": "dose", "audience": EVERYONE}
+    held = await pen.remember("at most 5 mg", **how, trust=Trust.OPERATOR)
+    new = at_a.remembering("at most 7 mg", **how, agent="a", trust=Trust.ASSISTANT)
+    await at_a.write(new)
+    return held, new.memory.id
+
+
 class VisibilitySuite(Suite):
     """Tests that no read and no write reaches a record outside the view."""
 
@@ -414,15 +423,9 @@ class TrustSuite(Suite):
         self, engine: Engine
     ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
-        held = await pen.remember(
-            "at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR
-        )
-        new = at_a.remembering(
-            "at most 7 mg", key="dose", agent="a", audience=EVERYONE, trust=Trust.ASSISTANT
-        )
-        await at_a.write(new)
-        settled = await pen.write(Supersede(held, new.memory.id))
-        winner = await pen.read(new.memory.id)
+        held, disputing = await _dispute(pen, at_a)
+        settled = await pen.write(Supersede(held, disputing))
+        winner = await pen.read(disputing)
         assert (winner.disputes, winner.supersedes, (await pen.read(held)).status) == (
             None,
             (held,),
@@ -439,18 +442,12 @@ class TrustSuite(Suite):
         self, engine: Engine, how: str
     ) -> None:
         pen, at_a = Pen(engine), Pen(engine, view=AT_A)
-        held = await pen.remember(
-            "at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR
-        )
-        new = at_a.remembering(
-            "at most 7 mg", key="dose", agent="a", audience=EVERYONE, trust=Trust.ASSISTANT
-        )
-        await at_a.write(new)
-        await at_a.write(Confirm(new.memory.id))
-        assert (await pen.read(new.memory.id)).disputes == held
+        held, disputing = await _dispute(pen, at_a)
+        await at_a.write(Confirm(disputing))
+        assert (await pen.read(disputing)).disputes == held
         await (pen.write(Retract(held, "no")) if how == "retracted" else pen.erase(held))
-        await at_a.write(Confirm(new.memory.id))
-        settled = await pen.read(new.memory.id)
+        await at_a.write(Confirm(disputing))
+        settled = await pen.read(disputing)
         assert settled.disputes is None
         assert [one.id for one in await pen.scan(slots=(settled.slot(),))] == [settled.id]
         assert (await engine.verify()).faults == ()

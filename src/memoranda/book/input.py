@@ -282,11 +282,7 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
     known = [type_.value for type_ in RecordType]
     for name in names:
         if name not in known:
-            from difflib import get_close_matches  # noqa: PLC0415 - only for this message
-
-            near = get_close_matches(name, known, 1)
-            meant = f"did you mean {near[0]}?" if near else f"the types are {', '.join(known)}"
-            raise InvalidInput(f"types: there is no type {name!r}; {meant}", field="types")
+            raise InvalidInput(f"types: {no_such('type', name, known)}", field="types")
     return frozenset(map(RecordType, names))
 
 

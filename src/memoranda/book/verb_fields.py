@@ -42,8 +42,8 @@ class MessageFields(TypedDict, total=False):
 class MemoryFields(TypedDict, total=False):
     """The fields of one statement beside its content."""
 
-    #: preference, fact, instruction, context, experience, note, commitment, or what ``limits.kinds`` allows;
-    #: without it, fact.
+    #: preference, fact, instruction, context, experience, note, commitment, or what
+    #: ``limits.kinds`` allows; without it, fact.
     kind: str | None
     #: A name under which only one statement is active at a time.
     key: str | None

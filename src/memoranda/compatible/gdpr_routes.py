@@ -65,12 +65,9 @@ async def erase(request: Request) -> Response:
     """Erase everything of a user."""
     guard, user = guard_of(request), request.path_params["userId"]
     memories = await count_entries(guard, user, archived=True)
-    threads = await guard.call(
-        "records.count", owner=owner_named(guard, user), types="thread", as_owner=True
-    )
-    receipt = await guard.call(
-        "forget", owner=owner_named(guard, user), everything=True, as_owner=True
-    )
+    owner = owner_named(guard, user)
+    threads = await guard.call("records.count", owner=owner, types="thread", as_owner=True)
+    receipt = await guard.call("forget", owner=owner, everything=True, as_owner=True)
     counts = {
         **dict.fromkeys(_COUNTS, 0),
         "memoriesDeleted": memories,
@@ -94,12 +91,8 @@ async def export(request: Request) -> Response:
         "exportedAt": _moment(datetime.now(UTC)),
         "memories": await list_entries(guard, user, archived=True),
     }
-    return StreamingResponse(
-        _streamed(
-            head, guard.stream("admin.export", owner=owner_named(guard, user), everything=True)
-        ),
-        media_type="application/json",
-    )
+    lines = guard.stream("admin.export", owner=owner_named(guard, user), everything=True)
+    return StreamingResponse(_streamed(head, lines), media_type="application/json")
 
 
 async def _streamed(head: dict[str, Any], lines: AsyncIterator[str]) -> AsyncIterator[bytes]:

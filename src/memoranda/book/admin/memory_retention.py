@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from memoranda.book.dream.night import STANDING_MEMORIES, last_touch, those_that_go
+from memoranda.book.dream.night import STANDING_MEMORIES, archivable, last_touch
 from memoranda.door import Door
 from memoranda.errors import Stale
 from memoranda.first_use import dataclass
@@ -74,7 +74,7 @@ async def retain_memories(
     most = min(PAGE, door.limits.batch)
     write = partial(door.write, owner, WHOLE, _SYSTEM, request=None)
     archived = erased = None
-    if changes := await those_that_go(write, archiving, most):
+    if changes := await archivable(write, archiving, most):
         archived = await write(changes, dry_run=dry_run)
     idle = tuple(one.id for one in due if one.archived)[:PAGE]
     if erasing := await _nothing_rests_on(engine, owner, idle, now):

@@ -94,7 +94,7 @@ async def dream(
     write = partial(door.write, owner, WHOLE, _SYSTEM, request=None, note={"dream": agent or ""})
     most = door.limits.batch
     waking = waking[:most]
-    changes: list[Change] = [*await those_that_go(write, stale, most)]
+    changes: list[Change] = [*await archivable(write, stale, most)]
     if settings.contradiction_resolution == "keep_newest":
         changes += _settling(own, {one.memory for one in stale}, now)
     receipt = await _written(partial(write, dry_run=dry_run), changes[: most - len(waking)], waking)
@@ -132,7 +132,7 @@ async def dream(
 _TOLD = (Verb.ARCHIVE, Verb.RESTORE, Verb.SUPERSEDE)
 
 
-async def those_that_go(
+async def archivable(
     write: Callable[..., Awaitable[Receipt]], changes: Sequence[Archive], most: int
 ) -> Sequence[Archive]:
     """Return the first of the changes, at most so many; of more than these only such that archive

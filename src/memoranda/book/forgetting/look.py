@@ -31,9 +31,7 @@ from memoranda.book.forgetting.model_findings import (
 )
 from memoranda.book.forgetting.tellings import (
     each_once,
-    is_given,
     made_of,
-    made_texts,
     named_so,
     profile_values,
     tellings_of,
@@ -351,18 +349,14 @@ class Look:
             thread: UUID | None = (
                 record.id if isinstance(record, Thread) else getattr(record, "thread", None)
             )
-            texts = [*made_texts(record)]
+            texts = texts_of(record).items()
             if texts and thread is not None and thread in self._threads and thread not in said:
                 said[thread] = await self._said_in(facts, thread)
             told = [
                 one
                 for pointer, text in texts
                 for one in made_of(
-                    facts,
-                    record,
-                    pointer,
-                    text,
-                    None if thread is None or is_given(record, pointer) else said.get(thread),
+                    facts, record, pointer, text, None if thread is None else said.get(thread)
                 )
             ]
             self._sort(record, told)
@@ -407,11 +401,7 @@ class Look:
             told = (
                 _values_in(earlier, facts)
                 if isinstance(earlier, ProfileDocument)
-                else [
-                    one
-                    for pointer, text in made_texts(earlier)
-                    for one in tellings_of(facts, earlier, {pointer: text})
-                ]
+                else tellings_of(facts, earlier)
             )
             at = earlier.recorded_at
             self._sort(by_id[earlier.id], [replace(one, at=at) for one in told])

@@ -261,14 +261,18 @@ def _in_json(
 
 
 def made_of(
-    facts: Sequence[Fact], record: Record, pointer: str, text: str, said: frozenset[int] | None
+    facts: Sequence[Fact],
+    record: Record,
+    pointer: str | None,
+    text: str,
+    said: frozenset[int] | None,
 ) -> list[Telling]:
     """Return the parts of a text that tell the facts, and the sentences that come from nothing else
     that was said.
     """
     told = tellings_of(facts, record, {pointer: text})
-    is_goal = pointer.endswith("/goal")
-    if said is None or is_goal or isinstance(record, Overflow):
+    stays = is_given(record, pointer) or (pointer or "").endswith("/goal")
+    if said is None or stays or isinstance(record, Overflow):
         return told
     covered = [(one.span.start, one.span.end) for one in told]
     for start, end in sentence_places(text):
@@ -282,13 +286,6 @@ def made_of(
                 Telling(record.id, record.version, span, text[first:last], VALUE, record.type)
             )
     return told
-
-
-def made_texts(record: Record) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a thread, an episode or its further calls, with their JSON pointers."""
-    for pointer, text in texts_of(record).items():
-        if pointer is not None:
-            yield pointer, text
 
 
 def is_given(record: Record, pointer: str | None) -> bool:

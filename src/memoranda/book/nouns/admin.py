@@ -187,10 +187,11 @@ class Admin(Part[W]):
         """Yield the lines of an export of the book, or of one owner.
 
         With ``masked`` it shows masks in place of secrets; it is for people to read, and cannot be
-        imported. What was erased is in the export of a book; not where a service exports a book
-        with other tenants, whose erased owners nobody can tell apart. With ``everything`` the export of one owner also tells what is stored elsewhere
-        about them: records of agents and keys, a restriction, who read their data, usage of models,
-        and when something was erased. An import skips these lines.
+        imported. The export of a book says what was erased, unless a service exports a book that
+        other tenants share: nobody can tell their erased owners apart. With ``everything`` the
+        export of one owner also tells what is stored elsewhere about them: records of agents and
+        keys, a restriction, who read their data, usage of models, and when something was erased.
+        An import skips these lines.
         """
         party = None if owner is None else owner_named(owner, self._tenant)
         whole = as_flag(everything, "everything")
