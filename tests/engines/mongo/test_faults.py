@@ -203,6 +203,21 @@ async def test_a_fault_at_any_command_changes_nothing_of_the_result(
     assert tried >= len(commands) // 2
 
 
+async def test_a_book_that_another_process_makes_at_the_same_moment_opens(
+    mongo: MongoPlace, point: FailPoint
+):
+    await (await MongoEngine.open(mongo.new_book())).close()
+    # The server refuses one of two transactions that make the same collection.
+    inserts = [number for number, name in enumerate(point.heard, 1) if name == "insert"]
+    assert inserts
+    for number in inserts:
+        point.at(number, FAULTS["a conflict"])
+        engine = await MongoEngine.open(mongo.new_book())
+        await Pen(engine).remember("tea")
+        assert len(await Pen(engine).scan()) == 1
+        await engine.close()
+
+
 async def test_a_write_whose_server_dies_in_its_commit_is_told_and_found_by_its_operation():
     with Mongod() as server:
         engine = await MongoEngine.open(server.at("book"))

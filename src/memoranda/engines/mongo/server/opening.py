@@ -153,12 +153,16 @@ async def _probe(place: Place) -> None:
     # Its own client: nobody gets a session afterwards whose number is ahead of the driver's.
     async with _client(place) as client:
         gates = client[place.database].gates
+
+        async def store_and_abort(session: Any) -> None:
+            for probe in (two, three):
+                await gates.insert_one({"_id": probe}, session=session)
+            await session.abort_transaction()
+
         try:
             async with client.start_session() as session:
-                await session.start_transaction()
-                for probe in (two, three):
-                    await gates.insert_one({"_id": probe}, session=session)
-                await session.abort_transaction()
+                # Tried again where another process makes the same collection at this moment.
+                await session.with_transaction(store_and_abort)
             async with client.start_session() as session:
                 once = [{"q": {"_id": one}, "u": {"$inc": {"n": 1}}, "upsert": True}]
                 number = Int64(1000)
