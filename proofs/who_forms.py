@@ -57,6 +57,7 @@ _TALKING = 0.8
 _TURNS = 3
 #: Short, so that the work of a killed process is soon free again.
 _LEASE_SECONDS, _PAUSE_SECONDS = 1.0, 0.02
+#: How long a process may take to start or to end, and the last one to finish one more job.
 _PATIENCE_SECONDS = 120.0
 #: How many kills a control is given.
 _CONTROL = 12
@@ -203,13 +204,15 @@ async def _begun(path: Path) -> None:
 async def _judged(path: Path) -> int:
     """Let one process with the model finish, and compare what was said with what was formed."""
     async with memoranda.open(path, models=ScriptedModels(said), embed=StubEmbedder()) as book:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
-            while left := [
-                job for job in await book.engine.jobs(None, 1_000) if job.kind == "form"
-            ]:
-                if dead := [job for job in left if job.state.value == "dead"]:
-                    raise Misformed(f"a thread was given up: {dead[0].error}")
-                await asyncio.sleep(_PAUSE_SECONDS)
+        fewest, until = 1_001, 0.0
+        while left := [job for job in await book.engine.jobs(None, 1_000) if job.kind == "form"]:
+            if dead := [job for job in left if job.state.value == "dead"]:
+                raise Misformed(f"a thread was given up: {dead[0].error}")
+            if len(left) < fewest:
+                fewest, until = len(left), time.monotonic() + _PATIENCE_SECONDS
+            if time.monotonic() > until:
+                raise Misformed(f"{len(left)} threads are not formed, among them {left[0]}")
+            await asyncio.sleep(_PAUSE_SECONDS)
         if await book.jobs.who_forms() != "scripted:scripted":
             raise Misformed(f"the book records {await book.jobs.who_forms()!r}")
         wanted, found = Counter[str](), Counter[str]()
